@@ -1,0 +1,43 @@
+# Short names for what one does with a clone; `make` alone lists them. CMake does the work.
+JOBS ?= $(shell nproc)
+PYTEST_ARGS ?=
+
+SETUP := .venv/.horngate-setup
+
+.PHONY: help build demo test bench format asan tsan clean
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+$(SETUP): tools/setup.sh tools/requirements.txt
+	@tools/setup.sh
+
+# Ninja calls CMake by itself when a list of sources changes; a new .venv may hold new libraries.
+build/build.ninja: CMakePresets.json $(SETUP)
+	@cmake --preset release
+
+build: $(SETUP) build/build.ninja ## build all: library, engines, command, Python module (first call sets up)
+	@cmake --build build -j $(JOBS)
+
+demo: build ## build, then train a small network on handwritten digits
+	@build/bin/cpp_digits
+
+test: build ## build, then run every test: C++, installation, Python
+	@tools/test.sh $(JOBS) $(PYTEST_ARGS)
+
+bench: build ## build and run the benchmarks
+	@cmake --build build -j $(JOBS) --target bench
+	@set -e; for program in build/bin/bench_*; do echo "== $$program"; "$$program"; done
+
+format: $(SETUP) ## put all C++ into the project's format
+	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i
+
+asan: $(SETUP) ## C++ tests under the address and undefined-behaviour sanitizers
+	@tools/sanitize.sh asan $(JOBS)
+
+tsan: $(SETUP) ## concurrency tests under the thread sanitizer
+	@tools/sanitize.sh tsan $(JOBS)
+
+clean: ## remove build trees, keep .venv
+	@rm -rf build build-dev build-asan build-tsan

@@ -1,0 +1,34 @@
+# Plug-in engines: each folder of src/engines/ but native/ becomes a module that knows
+# include/horngate/engine.h alone and is loaded by name while the program runs.
+set(HORNGATE_ENGINE_DIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/horngate/engines")
+set(horngate_engines "")
+
+file(GLOB engine_sources CONFIGURE_DEPENDS src/engines/*/*.cpp)
+list(FILTER engine_sources EXCLUDE REGEX "/src/engines/native/")
+set(engine_names "")
+foreach(source IN LISTS engine_sources)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME name)
+  list(APPEND engine_names "${name}")
+endforeach()
+list(REMOVE_DUPLICATES engine_names)
+
+foreach(name IN LISTS engine_names)
+  set(sources "${engine_sources}")
+  list(FILTER sources INCLUDE REGEX "/src/engines/${name}/")
+  set(target horngate_engine_${name})
+  add_library(${target} MODULE ${sources})
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${HORNGATE_ENGINE_DIR}"
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    INSTALL_RPATH "$ORIGIN;$ORIGIN/../..")
+  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  # What only this engine needs (flags, libraries) stands beside its sources.
+  include("${PROJECT_SOURCE_DIR}/src/engines/${name}/engine.cmake" OPTIONAL)
+  install(TARGETS ${target}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/horngate/engines" COMPONENT runtime)
+  list(APPEND horngate_engines ${target})
+endforeach()

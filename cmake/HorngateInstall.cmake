@@ -1,0 +1,24 @@
+# Headers, library and the package that find_package(Horngate) reads.
+if(NOT TARGET horngate)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Horngate")
+install(TARGETS horngate EXPORT HorngateTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/horngate"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel)
+install(EXPORT HorngateTargets NAMESPACE Horngate:: DESTINATION "${package_dir}" COMPONENT devel)
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/HorngateConfig.cmake.in"
+  "${PROJECT_BINARY_DIR}/HorngateConfig.cmake"
+  INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/HorngateConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/HorngateConfig.cmake"
+              "${PROJECT_BINARY_DIR}/HorngateConfigVersion.cmake"
+  DESTINATION "${package_dir}" COMPONENT devel)
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT devel)

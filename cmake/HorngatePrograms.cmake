@@ -1,0 +1,52 @@
+# Programs: the command line, examples, benchmarks.
+if(NOT TARGET horngate)
+  return()
+endif()
+
+# The way from bin/ to lib/ of an installation.
+file(RELATIVE_PATH bin_to_lib "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+
+file(GLOB cli_sources CONFIGURE_DEPENDS src/cli/*.cpp)
+if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
+  add_executable(horngate-cli ${cli_sources})
+  set_target_properties(horngate-cli PROPERTIES
+    OUTPUT_NAME horngate INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+  target_compile_options(horngate-cli PRIVATE -Wall -Wextra)
+  target_compile_definitions(horngate-cli PRIVATE HORNGATE_VERSION="${PROJECT_VERSION}")
+  target_include_directories(horngate-cli PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(horngate-cli PRIVATE Horngate::horngate)
+  if(SKBUILD)
+    # pip puts it on PATH; from there the library is inside the package.
+    set(package "lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages/horngate")
+    set_target_properties(horngate-cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${package}/lib")
+    install(TARGETS horngate-cli RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT runtime)
+  else()
+    install(TARGETS horngate-cli RUNTIME COMPONENT runtime)
+  endif()
+endif()
+
+if(HORNGATE_BUILD_EXAMPLES)
+  file(GLOB example_sources CONFIGURE_DEPENDS examples/*.cpp)
+  foreach(source IN LISTS example_sources)
+    cmake_path(GET source STEM name)
+    add_executable(${name} ${source})
+    target_compile_options(${name} PRIVATE -Wall -Wextra)
+    target_compile_definitions(${name} PRIVATE
+      HORNGATE_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data")
+    target_link_libraries(${name} PRIVATE Horngate::horngate)
+  endforeach()
+endif()
+
+if(HORNGATE_BUILD_BENCH)
+  add_custom_target(bench)
+  file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp bench/*/*.cpp)
+  foreach(source IN LISTS bench_sources)
+    cmake_path(GET source STEM name)
+    add_executable(bench_${name} EXCLUDE_FROM_ALL ${source})
+    target_compile_options(bench_${name} PRIVATE -Wall -Wextra)
+    # Some benchmarks measure a kernel alone, hence the internal headers.
+    target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(bench_${name} PRIVATE Horngate::horngate)
+    add_dependencies(bench bench_${name})
+  endforeach()
+endif()

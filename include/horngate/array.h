@@ -1,0 +1,162 @@
+// Array: an n-dimensional host array; what goes into and comes out of functions.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "horngate/dtype.h"
+#include "horngate/shape.h"
+
+struct DLManagedTensor;  // DLPack
+
+namespace horngate {
+
+/// Reference-counted memory behind arrays and variables. Data is 64-byte aligned when we allocate it.
+class HORNGATE_API Storage {
+ public:
+  Storage() = default;
+  /// New memory, not initialised. Large blocks are recycled, so that steady state has no page faults.
+  static Storage allocate(size_t bytes);
+  /// Somebody else's memory; release runs when the last reference goes.
+  static Storage adopt(void* data, size_t bytes, std::function<void()> release);
+  Storage(const Storage& other) noexcept;
+  Storage(Storage&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
+  Storage& operator=(Storage other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~Storage();
+
+  void* data() const;
+  size_t bytes() const;
+  bool unique() const;  // nobody else holds it
+  explicit operator bool() const { return block_ != nullptr; }
+  struct Block;
+
+ private:
+  Block* block_ = nullptr;
+};
+
+/// Gives the memory kept for recycling back to the system.
+HORNGATE_API void release_cached_memory();
+
+class HORNGATE_API Array {
+ public:
+  Array() = default;
+  /// New array, contiguous, not initialised.
+  Array(DType dtype, Ints dims);
+  /// Scalar.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Array(T value) : Array(dtype_v<T>, Ints{}) {
+    *static_cast<T*>(data_) = value;
+  }
+  /// Array::of({1.f, 2.f, 3.f, 4.f}, {2, 2})
+  template <class T>
+  static Array of(std::span<const T> values, Ints dims) {
+    Array a(dtype_v<T>, std::move(dims));
+    a.check_count(values.size());
+    std::copy(values.begin(), values.end(), static_cast<T*>(a.data_));
+    return a;
+  }
+  template <class T>
+  static Array of(const std::vector<T>& values, Ints dims) {
+    return of(std::span<const T>(values), std::move(dims));
+  }
+  template <class T>
+  static Array of(std::initializer_list<T> values, Ints dims) {
+    return of(std::span<const T>(values.begin(), values.size()), std::move(dims));
+  }
+  template <class T>
+  static Array of(std::initializer_list<T> values) {
+    return of(values, Ints{static_cast<int64_t>(values.size())});
+  }
+  static Array zeros(DType dtype, Ints dims);
+  static Array full(DType dtype, Ints dims, double value);
+  /// Somebody else's memory, without a copy; strides in elements, empty = contiguous.
+  static Array view(void* data, DType dtype, Ints dims, Ints strides = {},
+                    std::function<void()> release = {});
+  static Array over(Storage storage, DType dtype, Ints dims);
+
+  /// A sparse matrix in CSR form: int64 indptr (rows + 1) and indices (columns), values. It can be fed to a
+  /// sparse placeholder and become a sparse variable; most other members are for dense arrays.
+  static Array sparse(Array indptr, Array indices, Array values, Ints dims);
+  bool is_sparse() const { return sparse_ != nullptr; }
+  struct SparseParts;
+  const SparseParts& sparse_parts() const { return *sparse_; }
+
+  bool defined() const { return data_ != nullptr || storage_ || sparse_; }
+  DType dtype() const { return dtype_; }
+  const Ints& dims() const { return dims_; }
+  Shape shape() const { return Shape(dims_); }
+  /// In elements; empty means contiguous.
+  const Ints& strides() const { return strides_; }
+  size_t ndim() const { return dims_.size(); }
+  int64_t size() const;
+  size_t nbytes() const { return static_cast<size_t>(size()) * size_of(dtype_); }
+  bool is_contiguous() const { return strides_.empty(); }
+  const Storage& storage() const { return storage_; }
+
+  void* raw() const { return data_; }
+  /// Typed data of a contiguous array; TypeError on another element type.
+  template <class T>
+  T* data() const {
+    check_access(dtype_v<T>);
+    return static_cast<T*>(data_);
+  }
+  /// The only element, converted to T.
+  template <class T>
+  T item() const {
+    return static_cast<T>(item_as_double());
+  }
+  template <class T>
+  std::vector<T> to_vector() const {
+    Array a = cast(dtype_v<T>).contiguous();
+    const T* p = static_cast<const T*>(a.raw());
+    return std::vector<T>(p, p + a.size());
+  }
+
+  /// Itself when already contiguous.
+  Array contiguous() const;
+  /// Itself when already of that type. Floats go to integers by truncation, to bool by != 0.
+  Array cast(DType dtype) const;
+  /// A deep copy, contiguous.
+  Array copy() const;
+  /// Same data, other shape; contiguous arrays only. One dimension may be -1.
+  Array reshape(Ints dims) const;
+  /// View of [begin, end) along axis 0.
+  Array rows(int64_t begin, int64_t end) const;
+
+  /// DLPack: no copy in either direction. from_dlpack takes ownership of the managed tensor.
+  DLManagedTensor* to_dlpack() const;
+  static Array from_dlpack(DLManagedTensor* managed);
+
+  /// "[[1, 2], [3, 4]]", shortened in the middle when large.
+  std::string str() const;
+
+ private:
+  void check_count(size_t n) const;
+  void check_access(DType wanted) const;
+  double item_as_double() const;
+
+  Storage storage_;
+  void* data_ = nullptr;
+  Ints dims_;
+  Ints strides_;
+  DType dtype_ = DType::float32;
+  std::shared_ptr<const SparseParts> sparse_;
+};
+
+struct Array::SparseParts {
+  Array indptr, indices, values;
+};
+
+/// zeros_array({784, 10}): what variable() starts from, in the default float type.
+HORNGATE_API Array zeros_array(Ints dims);
+HORNGATE_API Array ones_array(Ints dims);
+
+}  // namespace horngate

@@ -1,0 +1,78 @@
+// Settings of the process: floatx, epsilon, image_data_format, the engine, and the file keras.json.
+// They are read at the first use; the setters change them for what is built afterwards, never the
+// file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "horngate/dtype.h"
+#include "horngate/options.h"
+
+namespace horngate {
+
+/// The float type wherever a dtype is left open.
+/// Example: K::floatx() == K::DType::float32
+[[nodiscard]] HORNGATE_API DType floatx();
+/// float16, float32 or float64; existing tensors keep their type.
+/// Example: K::set_floatx("float16");
+HORNGATE_API void set_floatx(DType dtype);
+HORNGATE_API void set_floatx(std::string_view name);
+
+/// The small number that keeps divisions and logarithms from zero.
+/// Example: K::epsilon() == 1e-07
+[[nodiscard]] HORNGATE_API double epsilon();
+HORNGATE_API void set_epsilon(double e);
+
+/// The axis order that functions use when data_format is left open.
+/// Example: K::image_data_format() == K::DataFormat::channels_last
+[[nodiscard]] HORNGATE_API DataFormat image_data_format();
+HORNGATE_API void set_image_data_format(DataFormat data_format);
+HORNGATE_API void set_image_data_format(std::string_view data_format);
+
+/// Name of the engine that runs functions.
+/// Example: K::backend() == "native"
+[[nodiscard]] HORNGATE_API std::string backend();
+/// Chooses the engine before its first use, over KERAS_BACKEND and keras.json.
+/// Example: K::set_engine("tensorflow");
+HORNGATE_API void set_engine(std::string_view name);
+
+/// true: no line "Using native backend." on standard error. HORNGATE_QUIET=1 does the same.
+HORNGATE_API void set_quiet(bool quiet);
+
+/// The folder of keras.json: $KERAS_HOME, else .keras in the home folder or, when that cannot be
+/// written, in the folder for temporary files.
+[[nodiscard]] HORNGATE_API std::string keras_home();
+
+/// An engine's name and who chose it, for messages: "KERAS_BACKEND", the path of keras.json,
+/// "set_engine" or "default".
+struct EngineChoice {
+  std::string name = "native";
+  std::string source = "default";
+  bool operator==(const EngineChoice&) const = default;
+};
+
+struct Settings {
+  DataFormat image_data_format = DataFormat::channels_last;
+  double epsilon = 1e-7;
+  DType floatx = DType::float32;
+  EngineChoice engine;
+  bool operator==(const Settings&) const = default;
+};
+
+/// keras.json and KERAS_BACKEND as they are now. A missing file means the defaults and is written,
+/// unless HORNGATE_NO_CONFIG_WRITE is set. A broken one is a ValueError with file and line, and
+/// stays as it is.
+[[nodiscard]] HORNGATE_API Settings read_settings();
+
+/// The engine in force and who chose it.
+[[nodiscard]] HORNGATE_API EngineChoice engine_choice();
+/// The same, final from now on: set_engine refuses to change it. For the registry, when it opens an
+/// engine.
+HORNGATE_API EngineChoice take_engine_choice();
+/// Writes "Using <name> backend." to standard error, once per engine. For the registry.
+HORNGATE_API void announce_engine(std::string_view name);
+/// Forgets all of the above, so that the next use reads the file again. For tests.
+HORNGATE_API void reset_settings();
+
+}  // namespace horngate

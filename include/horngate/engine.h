@@ -1,0 +1,156 @@
+/* What a plug-in engine implements: a C interface of about ten functions. A graph goes in, arrays go in and out.
+ *
+ * An engine is a shared object named libhorngate_engine_<name>.so that exports hg_engine_main. It is found in the
+ * folder horngate/engines beside the library or in a folder listed in HORNGATE_ENGINE_PATH. This header is all it
+ * needs: it builds with no other part of Horngate present. See docs/writing_an_engine.md for a walk-through.
+ *
+ * Rules: no C++ exception, longjmp or library type crosses this border. Inputs stay valid until run returns and
+ * are read-only. After an error the outputs are undefined and nothing else has changed. Structs begin with their
+ * size and only grow: a reader must not look beyond the size it was given. */
+#ifndef HORNGATE_ENGINE_H
+#define HORNGATE_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Version of this interface; host and engine must agree. */
+#define HG_ABI 1u
+
+/* Element types: the numbers of horngate::DType. */
+enum {
+  HG_FLOAT16 = 0, HG_BFLOAT16 = 1, HG_FLOAT32 = 2, HG_FLOAT64 = 3, HG_INT8 = 4, HG_INT16 = 5, HG_INT32 = 6,
+  HG_INT64 = 7, HG_UINT8 = 8, HG_UINT16 = 9, HG_UINT32 = 10, HG_UINT64 = 11, HG_BOOL = 12
+};
+
+/* Codes of hg_status: which exception the message becomes. */
+enum {
+  HG_OK = 0, HG_VALUE_ERROR = 1, HG_TYPE_ERROR = 2, HG_INDEX_ERROR = 3, HG_NOT_IMPLEMENTED = 4, HG_RUNTIME_ERROR = 5,
+  HG_INTERRUPTED = 6
+};
+
+/* Filled by the engine when a function returns non-zero; memory belongs to the caller. */
+typedef struct {
+  uint32_t size;
+  int32_t code;
+  char text[1024];
+} hg_status;
+
+enum { HG_TYPE_SPARSE = 1 /* the buffer's data points at an hg_sparse */ };
+
+typedef struct {
+  int32_t dtype, rank;
+  const int64_t* dims; /* -1 only for engines with HG_CAP_FREE_DIMS */
+  uint32_t flags;
+} hg_type;
+
+/* A sparse matrix in CSR form. */
+typedef struct {
+  int64_t nnz;
+  const int64_t* indptr;  /* rows + 1 */
+  const int64_t* indices; /* columns, ascending in a row */
+  const void* values;
+} hg_sparse;
+
+/* Memory of a value: contiguous, row-major, 64-byte aligned. */
+typedef struct {
+  uint32_t size;
+  hg_type type;
+  void* data;
+  size_t bytes;
+  void* owner;               /* of whoever sets release */
+  void (*release)(void* owner);
+} hg_buffer;
+
+enum { HG_ATTR_I64 = 0, HG_ATTR_F64 = 1, HG_ATTR_TEXT = 2, HG_ATTR_TYPE = 3, HG_ATTR_BUFFER = 4 };
+
+/* An attribute: n items of int64_t or double, n characters, one int32_t dtype, or one hg_buffer. */
+typedef struct {
+  const char* key;
+  int32_t kind;
+  uint32_t n;
+  const void* data;
+} hg_attr;
+
+typedef struct hg_graph hg_graph;
+
+/* One application of a primitive; docs/primitives.md lists names, operands and attributes. */
+typedef struct {
+  uint32_t size;
+  const char* prim;
+  uint32_t rev;      /* revision of the primitive's meaning; 1 so far for all */
+  const char* name;  /* the user's name for it, or NULL */
+  uint32_t n_in, n_out, n_attr, n_body;
+  const uint32_t *in, *out; /* numbers of values */
+  const hg_attr* attr;
+  const hg_graph* const* body; /* scan: 1, cond: 2 */
+} hg_node;
+
+/* Nodes in topological order. Values that are inputs are made by no node. */
+struct hg_graph {
+  uint32_t size, n_value, n_node, n_in, n_out;
+  const hg_type* value;
+  const hg_node* node;
+  const uint32_t *in, *out;
+  /* Pairs (number of an output, number of an input) that the caller may pass in the same memory; only given to
+   * engines with HG_CAP_IN_PLACE. The result must be as if they were apart. */
+  uint32_t n_in_place;
+  const uint32_t* in_place;
+};
+
+/* What a run may ask of the host. */
+typedef struct {
+  uint32_t size;
+  int (*stopped)(void* ctx);                          /* non-zero: give up with HG_INTERRUPTED */
+  void (*log)(void* ctx, int level, const char* text); /* a line of print_tensor (level 0) */
+  void* ctx;
+  int32_t threads; /* 0: the engine's choice */
+} hg_run;
+
+enum {
+  HG_CAP_FREE_DIMS = 1,       /* takes graphs with -1 dims */
+  HG_CAP_SCAN = 2,
+  HG_CAP_COND = 4,
+  HG_CAP_OWN_MEMORY = 8,      /* alloc and copy are its own */
+  HG_CAP_CONCURRENT_RUN = 16, /* one executable may run on several threads at once */
+  HG_CAP_NO_EMPTY = 32,       /* cannot take arrays without elements */
+  HG_CAP_NO_F64 = 64,
+  HG_CAP_IN_PLACE = 128       /* honours hg_graph.in_place */
+};
+
+/* The engine. Functions return 0 or fill the status. Slots marked optional may be NULL. */
+typedef struct {
+  uint32_t abi, size;
+  const char *name, *version;
+  uint64_t caps;
+  /* Once per process. Options: text from the user's configuration, may be empty. */
+  int (*open)(const char* options, void** engine, hg_status* status);
+  /* 1 when the engine can run that node as it is. Pure. */
+  int (*supports)(void* engine, const hg_graph* graph, uint32_t node);
+  /* The graph is borrowed until return. Any thread. */
+  int (*compile)(void* engine, const hg_graph* graph, void** executable, hg_status* status);
+  /* in and out in the order of the graph. out.data NULL: the engine supplies memory and sets release. */
+  int (*run)(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run, hg_status* status);
+  void (*free_executable)(void* executable);
+  /* Optional: memory of the engine's own. NULL: host memory, plain copies, run returns when it is done. */
+  int (*alloc)(void* engine, size_t bytes, hg_buffer* buffer, hg_status* status);
+  int (*copy)(void* engine, hg_buffer* to, const hg_buffer* from, hg_status* status);
+  int (*sync)(void* engine, hg_status* status);
+} hg_engine_api;
+
+/* The only exported symbol. NULL: the engine cannot serve a host of that interface version. */
+#if defined(_WIN32)
+#define HG_ENGINE_EXPORT __declspec(dllexport)
+#else
+#define HG_ENGINE_EXPORT __attribute__((visibility("default")))
+#endif
+typedef const hg_engine_api* (*hg_engine_main_fn)(uint32_t host_abi);
+HG_ENGINE_EXPORT const hg_engine_api* hg_engine_main(uint32_t host_abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

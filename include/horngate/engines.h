@@ -1,0 +1,20 @@
+// Which engines there are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "horngate/export.h"
+
+namespace horngate {
+
+struct EngineInfo {
+  std::string name, path, version;
+  std::string problem;  // empty when it can be used
+};
+
+/// Every engine that can be named: native, and the plug-ins that were found.
+/// Example: for (const auto& e : K::list_engines()) std::cout << e.name;
+[[nodiscard]] HORNGATE_API std::vector<EngineInfo> list_engines();
+
+}  // namespace horngate

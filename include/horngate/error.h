@@ -1,0 +1,43 @@
+// Exceptions. Each message reads "function: which argument must be what; got what."
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "horngate/export.h"
+
+namespace horngate {
+
+/// Base of all that the library throws. The subclasses carry the names of the Python exceptions that
+/// they become.
+class HORNGATE_API Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+class HORNGATE_API ValueError : public Error {
+ public:
+  using Error::Error;
+};
+class HORNGATE_API TypeError : public Error {
+ public:
+  using Error::Error;
+};
+class HORNGATE_API IndexError : public Error {
+ public:
+  using Error::Error;
+};
+class HORNGATE_API NotImplementedError : public Error {
+ public:
+  using Error::Error;
+};
+class HORNGATE_API RuntimeError : public Error {
+ public:
+  using Error::Error;
+};
+/// A call was stopped by Ctrl-C or a stop token; variables are as they were before it.
+class HORNGATE_API Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+}  // namespace horngate

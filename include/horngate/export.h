@@ -1,0 +1,8 @@
+// HORNGATE_API marks what libhorngate.so shows to the outside; everything else stays hidden.
+#pragma once
+
+#if defined(__GNUC__)
+#define HORNGATE_API __attribute__((visibility("default")))
+#else
+#define HORNGATE_API
+#endif

@@ -1,0 +1,87 @@
+// Functions: compiled programs with inputs, outputs and updates; gradients; reading and setting variables.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "horngate/args.h"
+#include "horngate/tensor.h"
+
+namespace horngate {
+
+using Arrays = std::vector<Array>;
+
+/// An entry of function's update list: what update(), update_add(), ... give, or a pair (variable, new value).
+class HORNGATE_API Update {
+ public:
+  Update(Tensor op) : op_(std::move(op)) {}
+  Update(const Variable& variable, const Tensor& value);
+  Update(const std::pair<Tensor, Tensor>& pair) : Update(Variable(pair.first), pair.second) {}
+  const Tensor& op() const { return op_; }
+
+ private:
+  Tensor op_;
+};
+
+struct FunctionOptions {
+  std::string name = {};
+};
+
+class FunctionImpl;
+
+/// A program that can be called, from any thread. Copies share everything.
+class HORNGATE_API Function {
+ public:
+  Function() = default;
+  explicit Function(std::shared_ptr<FunctionImpl> impl) : impl_(std::move(impl)) {}
+  /// Runs it: one array per input, in order; gives one array per output. Either all updates happen or, when
+  /// it throws, none.
+  Arrays operator()(std::span<const Array> inputs) const;
+  Arrays operator()(std::initializer_list<Array> inputs) const {
+    return (*this)(std::span<const Array>(inputs.begin(), inputs.size()));
+  }
+  Arrays operator()() const { return (*this)(std::span<const Array>()); }
+  FunctionImpl* impl() const { return impl_.get(); }
+
+ private:
+  std::shared_ptr<FunctionImpl> impl_;
+};
+
+/// Makes a callable program. Inputs may be any dense tensors (the graph is cut there), or empty ones.
+/// Example: auto f = K::function({x}, {K::sum(x)});
+[[nodiscard]] HORNGATE_API Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+                                             const std::vector<Update>& updates = {},
+                                             const FunctionOptions& options = {});
+
+struct GradientsOptions {
+  bool strict = false;  // an error instead of an empty tensor where nothing connects
+};
+
+/// Derivatives of the (summed) loss by each tensor of `variables`; an empty Tensor where nothing connects.
+/// Example: auto grads = K::gradients(loss, {w, b});
+[[nodiscard]] HORNGATE_API Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables,
+                                             const GradientsOptions& options = {});
+
+/// Value of a tensor that needs no feeds.
+/// Example: K::eval(K::ones_like(v)).item<float>();
+[[nodiscard]] HORNGATE_API Array eval(const Tensor& x);
+
+[[nodiscard]] HORNGATE_API Array get_value(const Variable& x);
+[[nodiscard]] HORNGATE_API Arrays batch_get_value(const std::vector<Variable>& xs);
+/// The value is cast to the variable's dtype; its shape must be the variable's.
+HORNGATE_API void set_value(const Variable& x, const Array& value);
+/// All at once: no call sees some of them changed and others not.
+HORNGATE_API void batch_set_value(const std::vector<std::pair<Variable, Array>>& values);
+
+/// Updates: the new value as a tensor. Give them to function(), or use them as outputs.
+[[nodiscard]] HORNGATE_API Tensor update(const Variable& x, const Tensor& new_x);
+[[nodiscard]] HORNGATE_API Tensor update_add(const Variable& x, const Tensor& increment);
+[[nodiscard]] HORNGATE_API Tensor update_sub(const Variable& x, const Tensor& decrement);
+/// x * momentum + value * (1 - momentum)
+[[nodiscard]] HORNGATE_API Tensor moving_average_update(const Variable& x, const Tensor& value, double momentum);
+
+}  // namespace horngate

@@ -1,0 +1,21 @@
+// All of Horngate: #include <horngate/horngate.h>, then `namespace K = horngate;`.
+#pragma once
+
+#include "horngate/array.h"
+#include "horngate/config.h"
+#include "horngate/engines.h"
+#include "horngate/error.h"
+#include "horngate/function.h"
+#include "horngate/options.h"
+#include "horngate/ops/control.h"
+#include "horngate/ops/conv.h"
+#include "horngate/ops/ctc.h"
+#include "horngate/ops/elementwise.h"
+#include "horngate/ops/functional.h"
+#include "horngate/ops/linalg.h"
+#include "horngate/ops/nn.h"
+#include "horngate/ops/random.h"
+#include "horngate/ops/shape.h"
+#include "horngate/ops/values.h"
+#include "horngate/ops/variables.h"
+#include "horngate/tensor.h"

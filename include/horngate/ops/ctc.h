@@ -1,0 +1,40 @@
+// Connectionist temporal classification: sequences of labels from scores per time step. The blank
+// is the last category.
+#pragma once
+
+#include "horngate/tensor.h"
+
+namespace horngate {
+
+/// CTC loss of each sample, of shape (samples, 1).
+/// @param y_true        (samples, labels), class numbers; what lies beyond the length does not
+/// count
+/// @param y_pred        (samples, time, categories), probabilities
+/// @param input_length  (samples, 1), used steps of y_pred
+/// @param label_length  (samples, 1), used labels of y_true
+/// Example: loss = K::ctc_batch_cost(labels, K::softmax(x), input_length, label_length);
+[[nodiscard]] HORNGATE_API Tensor ctc_batch_cost(const Tensor& y_true, const Tensor& y_pred,
+                                                 const Tensor& input_length,
+                                                 const Tensor& label_length);
+
+struct CtcDecodeOptions {
+  bool greedy = true;  // best category of each step; else a beam search
+  int64_t beam_width = 100;
+  int64_t top_paths = 1;
+  bool merge_repeated = false;  // of the beam search: equal neighbours of a result become one
+  bool operator==(const CtcDecodeOptions&) const = default;
+};
+
+struct CtcDecoded {
+  Tensors decoded;         // greedy: one; else top_paths: (samples, longest), int64, filled with -1
+  Tensor log_probability;  // (samples, 1), negated, when greedy; else (samples, top_paths)
+};
+
+/// The likeliest sequences of labels.
+/// @param y_pred        (samples, time, categories), probabilities
+/// @param input_length  (samples), used steps
+/// Example: auto [decoded, log_probability] = K::ctc_decode(y_pred, lengths, {.greedy = false});
+[[nodiscard]] HORNGATE_API CtcDecoded ctc_decode(const Tensor& y_pred, const Tensor& input_length,
+                                                 const CtcDecodeOptions& options = {});
+
+}  // namespace horngate

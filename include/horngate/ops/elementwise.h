@@ -1,0 +1,211 @@
+// Element-wise functions, operators, comparisons and reductions.
+#pragma once
+
+#include "horngate/args.h"
+
+namespace horngate {
+
+/// An argument that is a tensor or a plain number: K::maximum(x, 0). A number takes the dtype of
+/// the tensor beside it. None is for arguments that may be left out.
+class Number {
+ public:
+  template <class T>
+  requires std::is_arithmetic_v<T> Number(T value)
+      : kind_(Kind::number), value_(static_cast<double>(value)) {}
+  Number(Tensor tensor) : kind_(Kind::tensor), tensor_(std::move(tensor)) {}
+  Number(NoneType) {}
+  bool is_none() const { return kind_ == Kind::none; }
+  bool is_tensor() const { return kind_ == Kind::tensor; }
+  bool is_number() const { return kind_ == Kind::number; }
+  double value() const { return value_; }
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  enum class Kind : uint8_t { none, number, tensor };
+  Kind kind_ = Kind::none;
+  double value_ = 0.0;
+  Tensor tensor_;
+};
+
+/// Arithmetic with NumPy broadcasting. `/` of integers gives floatx.
+/// Example: y = 2 * x + b;
+[[nodiscard]] HORNGATE_API Tensor operator+(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator+(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator+(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator-(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator*(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator*(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator*(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator/(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator/(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator/(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x);
+
+/// floor(x / y); integers stay integers. What Python's // makes.
+/// Example: half = K::floordiv(K::size(x), 2);
+[[nodiscard]] HORNGATE_API Tensor floordiv(const Number& x, const Number& y);
+
+/// x - floor(x / y) * y, with the sign of y. What Python's % makes.
+/// Example: odd = K::mod(n, 2);
+[[nodiscard]] HORNGATE_API Tensor mod(const Number& x, const Number& y);
+
+/// Both are not zero, as bool.
+/// Example: K::logical_and(K::greater(x, 0), mask);
+[[nodiscard]] HORNGATE_API Tensor logical_and(const Tensor& x, const Tensor& y);
+
+/// One of them is not zero, as bool.
+/// Example: K::logical_or(a, b);
+[[nodiscard]] HORNGATE_API Tensor logical_or(const Tensor& x, const Tensor& y);
+
+/// x is zero, as bool.
+/// Example: K::logical_not(mask);
+[[nodiscard]] HORNGATE_API Tensor logical_not(const Tensor& x);
+
+/// x in another dtype. Floats go to integers by truncation, to bool by != 0. Never the variable
+/// itself.
+/// Example: y = K::cast(x, K::DType::float16);
+[[nodiscard]] HORNGATE_API Tensor cast(const Tensor& x, DType dtype);
+
+/// x * x.
+/// Example: y = K::square(x);
+[[nodiscard]] HORNGATE_API Tensor square(const Tensor& x);
+
+/// Absolute value.
+/// Example: y = K::abs(x);
+[[nodiscard]] HORNGATE_API Tensor abs(const Tensor& x);
+
+/// Square root; what is negative counts as 0.
+/// Example: y = K::sqrt(x);
+[[nodiscard]] HORNGATE_API Tensor sqrt(const Tensor& x);
+
+/// e to the power x.
+/// Example: y = K::exp(x);
+[[nodiscard]] HORNGATE_API Tensor exp(const Tensor& x);
+
+/// Natural logarithm.
+/// Example: y = K::log(x);
+[[nodiscard]] HORNGATE_API Tensor log(const Tensor& x);
+
+/// The nearest whole number, the even one of two.
+/// Example: y = K::round(x);
+[[nodiscard]] HORNGATE_API Tensor round(const Tensor& x);
+
+/// -1, 0 or 1.
+/// Example: y = K::sign(x);
+[[nodiscard]] HORNGATE_API Tensor sign(const Tensor& x);
+
+/// Sine of an angle in radians.
+/// Example: y = K::sin(x);
+[[nodiscard]] HORNGATE_API Tensor sin(const Tensor& x);
+
+/// Cosine of an angle in radians.
+/// Example: y = K::cos(x);
+[[nodiscard]] HORNGATE_API Tensor cos(const Tensor& x);
+
+/// x to the power a.
+/// Example: y = K::pow(x, 3);
+[[nodiscard]] HORNGATE_API Tensor pow(const Number& x, const Number& a);
+
+/// x with what is below min_value or above max_value set to that bound; None leaves a side open.
+/// Where max_value is below min_value, min_value counts.
+/// Example: y = K::clip(x, 0, 6);
+[[nodiscard]] HORNGATE_API Tensor clip(const Tensor& x, const Number& min_value,
+                                       const Number& max_value);
+
+/// The larger of the two at each place.
+/// Example: y = K::maximum(x, 0);
+[[nodiscard]] HORNGATE_API Tensor maximum(const Number& x, const Number& y);
+
+/// The smaller of the two at each place.
+/// Example: y = K::minimum(x, 1);
+[[nodiscard]] HORNGATE_API Tensor minimum(const Number& x, const Number& y);
+
+/// x == y at each place, as bool.
+/// Example: hit = K::equal(K::argmax(p), t);
+[[nodiscard]] HORNGATE_API Tensor equal(const Number& x, const Number& y);
+
+/// x != y at each place, as bool.
+/// Example: mask = K::not_equal(x, 0);
+[[nodiscard]] HORNGATE_API Tensor not_equal(const Number& x, const Number& y);
+
+/// x > y at each place, as bool.
+/// Example: K::greater(x, 0.5);
+[[nodiscard]] HORNGATE_API Tensor greater(const Number& x, const Number& y);
+
+/// x >= y at each place, as bool.
+/// Example: K::greater_equal(x, 0.5);
+[[nodiscard]] HORNGATE_API Tensor greater_equal(const Number& x, const Number& y);
+
+/// x < y at each place, as bool.
+/// Example: K::less(x, 0.5);
+[[nodiscard]] HORNGATE_API Tensor less(const Number& x, const Number& y);
+
+/// x <= y at each place, as bool.
+/// Example: K::less_equal(x, 0.5);
+[[nodiscard]] HORNGATE_API Tensor less_equal(const Number& x, const Number& y);
+
+struct ReduceOptions {
+  Axis axis = {};         // unset: all axes
+  bool keepdims = false;  // the reduced axes stay, with size 1
+  bool operator==(const ReduceOptions&) const = default;
+};
+
+/// The largest element along axes.
+/// Example: y = K::max(x, {.axis = 1});
+[[nodiscard]] HORNGATE_API Tensor max(const Tensor& x, const ReduceOptions& options = {});
+
+/// The smallest element along axes.
+/// Example: y = K::min(x, {.axis = 1});
+[[nodiscard]] HORNGATE_API Tensor min(const Tensor& x, const ReduceOptions& options = {});
+
+/// The sum along axes; bool counts in floatx.
+/// Example: y = K::sum(x, {.axis = {1, 2}, .keepdims = true});
+[[nodiscard]] HORNGATE_API Tensor sum(const Tensor& x, const ReduceOptions& options = {});
+
+/// The product along axes.
+/// Example: y = K::prod(x, {.axis = 0});
+[[nodiscard]] HORNGATE_API Tensor prod(const Tensor& x, const ReduceOptions& options = {});
+
+/// The arithmetic mean along axes; integers and bool give floatx.
+/// Example: loss = K::mean(K::square(y - t));
+[[nodiscard]] HORNGATE_API Tensor mean(const Tensor& x, const ReduceOptions& options = {});
+
+/// The variance along axes, divided by n, not n - 1.
+/// Example: v = K::var(x, {.axis = 0});
+[[nodiscard]] HORNGATE_API Tensor var(const Tensor& x, const ReduceOptions& options = {});
+
+/// The standard deviation along axes, the square root of var.
+/// Example: s = K::std(x, {.axis = 0});
+[[nodiscard]] HORNGATE_API Tensor std(const Tensor& x, const ReduceOptions& options = {});
+
+/// Whether one element along axes is not zero, as bool.
+/// Example: K::any(mask, {.axis = -1});
+[[nodiscard]] HORNGATE_API Tensor any(const Tensor& x, const ReduceOptions& options = {});
+
+/// Whether no element along axes is zero, as bool.
+/// Example: K::all(mask, {.axis = -1});
+[[nodiscard]] HORNGATE_API Tensor all(const Tensor& x, const ReduceOptions& options = {});
+
+/// log(sum(exp(x))) along axes, without overflow; -inf where all elements are.
+/// Example: y = K::logsumexp(x, {.axis = -1});
+[[nodiscard]] HORNGATE_API Tensor logsumexp(const Tensor& x, const ReduceOptions& options = {});
+
+/// The running sum along an axis, each element included in its own.
+/// Example: y = K::cumsum(x, 1);
+[[nodiscard]] HORNGATE_API Tensor cumsum(const Tensor& x, int64_t axis = 0);
+
+/// The running product along an axis, each element included in its own.
+/// Example: y = K::cumprod(x, 1);
+[[nodiscard]] HORNGATE_API Tensor cumprod(const Tensor& x, int64_t axis = 0);
+
+/// The position of the largest element along an axis, as int64; the first of equals.
+/// Example: label = K::argmax(p);
+[[nodiscard]] HORNGATE_API Tensor argmax(const Tensor& x, int64_t axis = -1);
+
+/// The position of the smallest element along an axis, as int64; the first of equals.
+/// Example: K::argmin(distance);
+[[nodiscard]] HORNGATE_API Tensor argmin(const Tensor& x, int64_t axis = -1);
+
+}  // namespace horngate

@@ -1,0 +1,78 @@
+// Random tensors and variables. The numbers depend on the seed, on how often the function was
+// called and on nothing else: not on engine, CPU or threads.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "horngate/args.h"
+#include "horngate/tensor.h"
+
+namespace horngate {
+
+struct RandomNormalOptions {
+  double mean = 0.0;
+  double stddev = 1.0;
+  std::optional<DType> dtype = {};   // unset: floatx()
+  std::optional<int64_t> seed = {};  // unset: another one for each tensor
+  bool operator==(const RandomNormalOptions&) const = default;
+};
+
+/// Normal numbers, new ones at each evaluation.
+/// Example: x = K::random_normal({2, 3}, {.stddev = 0.1, .seed = 1});
+[[nodiscard]] HORNGATE_API Tensor random_normal(const ShapeArg& shape,
+                                                const RandomNormalOptions& options = {});
+
+/// Normal numbers; what lies more than 2 * stddev from the mean is drawn anew.
+/// Example: x = K::truncated_normal({2, 3}, {.stddev = 0.05});
+[[nodiscard]] HORNGATE_API Tensor truncated_normal(const ShapeArg& shape,
+                                                   const RandomNormalOptions& options = {});
+
+struct RandomUniformOptions {
+  double minval = 0.0;
+  double maxval = 1.0;
+  std::optional<DType> dtype = {};  // an integer type gives integers of [minval, maxval)
+  std::optional<int64_t> seed = {};
+  bool operator==(const RandomUniformOptions&) const = default;
+};
+
+/// Numbers of [minval, maxval), all equally likely.
+/// Example: x = K::random_uniform(K::shape(y), {.minval = -1});
+[[nodiscard]] HORNGATE_API Tensor random_uniform(const ShapeArg& shape,
+                                                 const RandomUniformOptions& options = {});
+
+struct RandomBinomialOptions {
+  double p = 0.0;
+  std::optional<DType> dtype = {};
+  std::optional<int64_t> seed = {};
+  bool operator==(const RandomBinomialOptions&) const = default;
+};
+
+/// 1 with probability p, else 0.
+/// Example: mask = K::random_binomial({2, 3}, {.p = 0.5});
+[[nodiscard]] HORNGATE_API Tensor random_binomial(const ShapeArg& shape,
+                                                  const RandomBinomialOptions& options = {});
+
+struct RandomVariableOptions {
+  std::optional<DType> dtype = {};
+  std::string name = {};
+  std::optional<int64_t> seed = {};
+  bool operator==(const RandomVariableOptions&) const = default;
+};
+
+/// A variable that starts with uniform numbers of [low, high).
+/// Example: w = K::random_uniform_variable({2, 3}, 0, 1, {.name = "w"});
+[[nodiscard]] HORNGATE_API Variable random_uniform_variable(
+    const Shape& shape, double low, double high, const RandomVariableOptions& options = {});
+
+/// A variable that starts with normal numbers; scale is the standard deviation.
+/// Example: w = K::random_normal_variable({2, 3}, 0, 1, {.seed = 7});
+[[nodiscard]] HORNGATE_API Variable random_normal_variable(
+    const Shape& shape, double mean, double scale, const RandomVariableOptions& options = {});
+
+/// Makes the seeds that are left unset repeatable from here on, in the order in which they are
+/// taken.
+/// Example: K::set_random_seed(1337);
+HORNGATE_API void set_random_seed(uint64_t seed);
+
+}  // namespace horngate

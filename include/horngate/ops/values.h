@@ -1,0 +1,72 @@
+// Zeros, ones and their like; asking for shape, rank, dtype and size.
+#pragma once
+
+#include <string_view>
+
+#include "horngate/args.h"
+#include "horngate/ops/variables.h"
+
+namespace horngate {
+
+/// A variable full of zeros; a plain tensor when the shape holds what only a call knows.
+/// Example: w = K::zeros({784, 10});
+[[nodiscard]] HORNGATE_API Tensor zeros(const ShapeArg& shape, const VariableOptions& options = {});
+
+/// A variable full of ones; a plain tensor when the shape holds what only a call knows.
+/// Example: w = K::ones({784, 10});
+[[nodiscard]] HORNGATE_API Tensor ones(const ShapeArg& shape, const VariableOptions& options = {});
+
+/// Rows and columns of a matrix; one number makes it square.
+class MatrixSize {
+ public:
+  template <std::integral T>
+  MatrixSize(T n) : rows(static_cast<int64_t>(n)), cols(rows) {}
+  template <std::integral T, std::integral U>
+  MatrixSize(T rows, U cols) : rows(static_cast<int64_t>(rows)), cols(static_cast<int64_t>(cols)) {}
+  int64_t rows, cols;
+};
+
+/// A variable with ones on the main diagonal and zeros elsewhere.
+/// Example: K::eye(3); K::eye({2, 3});
+[[nodiscard]] HORNGATE_API Variable eye(const MatrixSize& size,
+                                        const VariableOptions& options = {});
+
+/// Zeros in the shape of x, and in its dtype unless another is given.
+/// Example: K::zeros_like(x, {.dtype = K::DType::bool_});
+[[nodiscard]] HORNGATE_API Tensor zeros_like(const Tensor& x, const VariableOptions& options = {});
+
+/// Ones in the shape of x, and in its dtype unless another is given.
+/// Example: K::ones_like(x);
+[[nodiscard]] HORNGATE_API Tensor ones_like(const Tensor& x, const VariableOptions& options = {});
+
+/// A new tensor with the value of x. Inside control_dependencies it is the value after the updates.
+/// Example: y = K::identity(x, "y");
+[[nodiscard]] HORNGATE_API Tensor identity(const Tensor& x, std::string_view name = {});
+
+/// The shape of x as a 1-D int32 tensor, also where it is known only in a call. (int64 when a known
+/// dimension needs it.)
+/// Example: batch = K::index(K::shape(x), 0);
+[[nodiscard]] HORNGATE_API Tensor shape(const Tensor& x);
+
+/// The shape of x as known now, with None where it is open.
+/// Example: K::int_shape(x) == K::Shape{K::None, 784};
+[[nodiscard]] HORNGATE_API Shape int_shape(const Tensor& x);
+
+/// The number of axes.
+/// Example: K::ndim(x) == 2;
+[[nodiscard]] HORNGATE_API int64_t ndim(const Tensor& x);
+
+/// The number of elements as a scalar int32 tensor, also where it is known only in a call. (int64
+/// when a known size needs it.)
+/// Example: n = K::size(x);
+[[nodiscard]] HORNGATE_API Tensor size(const Tensor& x, std::string_view name = {});
+
+/// The element type; name_of gives Keras' string for it.
+/// Example: K::dtype(x) == K::DType::float32;
+[[nodiscard]] HORNGATE_API DType dtype(const Tensor& x);
+
+/// The number of elements of a tensor whose shape is known.
+/// Example: K::count_params(w) == 7840;
+[[nodiscard]] HORNGATE_API int64_t count_params(const Tensor& x);
+
+}  // namespace horngate

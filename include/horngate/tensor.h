@@ -1,0 +1,73 @@
+// Tensor: a cheap handle to a value of the graph. Variable: one that keeps its value between calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "horngate/array.h"
+#include "horngate/dtype.h"
+#include "horngate/shape.h"
+
+namespace horngate {
+
+struct Node;
+HORNGATE_API void retain(const Node* node) noexcept;
+HORNGATE_API void release(const Node* node) noexcept;
+
+/// One value of the graph: output `index` of a node. Copying counts a reference; an empty Tensor stands
+/// for "none" (what `gradients` gives where nothing connects).
+class HORNGATE_API Tensor {
+ public:
+  Tensor() = default;
+  /// Takes over one reference.
+  static Tensor adopt(const Node* node, uint32_t index = 0) { return Tensor(node, index); }
+  static Tensor share(const Node* node, uint32_t index = 0) {
+    retain(node);
+    return Tensor(node, index);
+  }
+  Tensor(const Tensor& other) noexcept : node_(other.node_), index_(other.index_) {
+    if (node_) retain(node_);
+  }
+  Tensor(Tensor&& other) noexcept : node_(other.node_), index_(other.index_) { other.node_ = nullptr; }
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(node_, other.node_);
+    std::swap(index_, other.index_);
+    return *this;
+  }
+  ~Tensor() {
+    if (node_) release(node_);
+  }
+
+  /// False for the empty Tensor. (There is no operator bool: it would make `0.1 * t` ambiguous.)
+  bool defined() const { return node_ != nullptr; }
+  DType dtype() const;
+  const Shape& shape() const;
+  size_t ndim() const { return shape().ndim(); }
+  bool is_sparse() const;
+  std::string name() const;
+  const Node* node() const { return node_; }
+  uint32_t index() const { return index_; }
+  /// The same value of the graph, not equal contents.
+  bool same_as(const Tensor& other) const { return node_ == other.node_ && index_ == other.index_; }
+
+ protected:
+  Tensor(const Node* node, uint32_t index) : node_(node), index_(index) {}
+
+ private:
+  const Node* node_ = nullptr;
+  uint32_t index_ = 0;
+};
+
+using Tensors = std::vector<Tensor>;
+
+/// A tensor with a value that updates change. Slicing it to Tensor is fine: the kind is in the node.
+class HORNGATE_API Variable : public Tensor {
+ public:
+  Variable() = default;
+  /// The tensor must come from variable(); TypeError otherwise.
+  explicit Variable(const Tensor& t);
+};
+
+}  // namespace horngate

@@ -1,0 +1,24 @@
+"""`python -m horngate`: version, engine, settings."""
+
+import sys
+
+from horngate import _horngate as _hg
+
+
+def main():
+    engine = f"{_hg.backend()} (chosen by {_hg.engine_source()})"
+    rows = [
+        ("horngate", _hg.version),
+        ("engine", engine),
+        ("floatx", _hg.floatx()),
+        ("epsilon", _hg.epsilon()),
+        ("image_data_format", _hg.image_data_format()),
+        ("settings folder", _hg.keras_home()),
+        ("python", sys.version.split()[0]),
+    ]
+    for name, value in rows:
+        print(f"{name:18} {value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,250 @@
+"""Settings of the process, names and uids, the learning phase."""
+
+import numpy as _np
+
+from horngate import _horngate as _hg
+
+__all__ = [
+    "backend",
+    "cast_to_floatx",
+    "clear_session",
+    "eager",
+    "epsilon",
+    "floatx",
+    "get_uid",
+    "image_data_format",
+    "learning_phase",
+    "manual_variable_initialization",
+    "normalize_data_format",
+    "reset_uids",
+    "set_epsilon",
+    "set_floatx",
+    "set_image_data_format",
+    "set_learning_phase",
+    "symbolic",
+]
+
+
+def backend():
+    """Names the engine that runs functions.
+
+    Returns:
+        "native", "tensorflow", "theano" or "cntk".
+
+    Example:
+        >>> K.backend()
+        'native'
+    """
+    return _hg.backend()
+
+
+def epsilon():
+    """Gives the small number that keeps divisions and logarithms from zero.
+
+    Example:
+        >>> K.epsilon()
+        1e-07
+    """
+    return _hg.epsilon()
+
+
+def set_epsilon(e):
+    """Sets the small number of `epsilon`.
+
+    Args:
+        e: the new number.
+
+    Example:
+        >>> K.set_epsilon(1e-05)
+        >>> K.epsilon()
+        1e-05
+        >>> K.set_epsilon(1e-07)
+    """
+    _hg.set_epsilon(e)
+
+
+def floatx():
+    """Names the float type that counts wherever a dtype is left open.
+
+    Example:
+        >>> K.floatx()
+        'float32'
+    """
+    return _hg.floatx()
+
+
+def set_floatx(floatx):
+    """Sets the float type of what is made from here on.
+
+    Args:
+        floatx: "float16", "float32" or "float64".
+
+    Example:
+        >>> K.set_floatx("float16")
+        >>> K.floatx()
+        'float16'
+        >>> K.set_floatx("float32")
+    """
+    _hg.set_floatx(floatx)
+
+
+def cast_to_floatx(x):
+    """Casts a NumPy array to the default float type.
+
+    Args:
+        x: array, or what NumPy makes one of.
+
+    Returns:
+        NumPy array.
+
+    Example:
+        >>> K.cast_to_floatx(np.array([1.0, 2.0], dtype="float64"))
+        array([1., 2.], dtype=float32)
+    """
+    return _np.asarray(x, dtype=_hg.floatx())
+
+
+def image_data_format():
+    """Names the axis order that counts wherever data_format is left open.
+
+    Returns:
+        "channels_last" or "channels_first".
+
+    Example:
+        >>> K.image_data_format()
+        'channels_last'
+    """
+    return _hg.image_data_format()
+
+
+def set_image_data_format(data_format):
+    """Sets the axis order of `image_data_format`.
+
+    Args:
+        data_format: "channels_last" or "channels_first".
+
+    Example:
+        >>> K.set_image_data_format("channels_last")
+        >>> K.image_data_format()
+        'channels_last'
+    """
+    _hg.set_image_data_format(data_format)
+
+
+def normalize_data_format(value):
+    """Checks the name of an axis order.
+
+    Args:
+        value: "channels_last", "channels_first" in any case, or None for the default.
+
+    Example:
+        >>> K.normalize_data_format(None)
+        'channels_last'
+    """
+    return _hg.normalize_data_format(value)
+
+
+def get_uid(prefix=""):
+    """Counts how often it was asked for a prefix.
+
+    Args:
+        prefix: string.
+
+    Returns:
+        1, 2, 3, ...
+
+    Example:
+        >>> K.get_uid("a_new_prefix")
+        1
+        >>> K.get_uid("a_new_prefix")
+        2
+    """
+    return _hg.get_uid(prefix)
+
+
+def reset_uids():
+    """Makes `get_uid` start over.
+
+    Example:
+        >>> K.reset_uids()
+        >>> K.get_uid("dense")
+        1
+    """
+    _hg.reset_uids()
+
+
+def clear_session():
+    """Forgets names, uids, the learning phase and cached memory; tensors that are in use stay valid.
+
+    Example:
+        >>> K.clear_session()
+    """
+    _hg.clear_session()
+
+
+def manual_variable_initialization(value):
+    """Does nothing: a variable has its value from the start. Here for programs that call it.
+
+    Args:
+        value: bool.
+
+    Example:
+        >>> K.manual_variable_initialization(True)
+    """
+
+
+def learning_phase():
+    """Gives the flag that tells training (1) from testing (0).
+
+    Returns:
+        A scalar tensor that functions may take as an input, 0 when it is not fed; a Python int once
+        `set_learning_phase` fixed it.
+
+    Example:
+        >>> x = K.placeholder((2,))
+        >>> f = K.function([x, K.learning_phase()], [K.in_train_phase(x + 1, x)])
+        >>> f([[0., 0.], 1])
+        [array([1., 1.], dtype=float32)]
+    """
+    return _hg.learning_phase()
+
+
+def set_learning_phase(value):
+    """Fixes the learning phase for what is built from here on.
+
+    Args:
+        value: 0 to test, 1 to train.
+
+    Example:
+        >>> K.set_learning_phase(1)
+        >>> K.learning_phase()
+        1
+        >>> K.clear_session()
+    """
+    _hg.set_learning_phase(value)
+
+
+def symbolic(func):
+    """Marks a function that builds graphs; all of them do, so it is the function itself.
+
+    Args:
+        func: function.
+
+    Example:
+        >>> K.symbolic(K.square) is K.square
+        True
+    """
+    return func
+
+
+def eager(func):
+    """Marks a function that works on values; there is no other mode, so it is the function itself.
+
+    Args:
+        func: function.
+
+    Example:
+        >>> K.eager(K.get_value) is K.get_value
+        True
+    """
+    return func

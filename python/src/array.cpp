@@ -1,0 +1,277 @@
+// NumPy arrays as horngate::Array and back.
+#include "array.h"
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "errors.h"
+
+namespace horngate::python {
+namespace {
+
+/// Keeps the memory of a fetched array alive for NumPy.
+struct Owner {
+  PyObject_HEAD
+  Storage storage;
+};
+
+PyTypeObject* owner_type = nullptr;
+PyArray_Descr* bfloat16_descr = nullptr;  // of ml_dtypes; null: the package is missing
+bool looked_for_bfloat16 = false;
+
+void owner_dealloc(PyObject* self) {
+  reinterpret_cast<Owner*>(self)->storage.~Storage();
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_Free(self);
+  Py_DECREF(type);
+}
+
+PyArray_Descr* find_bfloat16() {
+  if (looked_for_bfloat16) return bfloat16_descr;
+  looked_for_bfloat16 = true;
+  PyObject* package = PyImport_ImportModule("ml_dtypes");
+  PyObject* type = package ? PyObject_GetAttrString(package, "bfloat16") : nullptr;
+  if (type) PyArray_DescrConverter(type, &bfloat16_descr);
+  Py_XDECREF(type);
+  Py_XDECREF(package);
+  PyErr_Clear();
+  return bfloat16_descr;
+}
+
+std::optional<DType> dtype_of(PyArray_Descr* d) {
+  switch (d->type_num) {
+    case NPY_HALF: return DType::float16;
+    case NPY_FLOAT: return DType::float32;
+    case NPY_DOUBLE: return DType::float64;
+    case NPY_BYTE: return DType::int8;
+    case NPY_SHORT: return DType::int16;
+    case NPY_INT: return DType::int32;
+    case NPY_LONG: return sizeof(long) == 8 ? DType::int64 : DType::int32;
+    case NPY_LONGLONG: return DType::int64;
+    case NPY_UBYTE: return DType::uint8;
+    case NPY_USHORT: return DType::uint16;
+    case NPY_UINT: return DType::uint32;
+    case NPY_ULONG: return sizeof(long) == 8 ? DType::uint64 : DType::uint32;
+    case NPY_ULONGLONG: return DType::uint64;
+    case NPY_BOOL: return DType::bool_;
+    default: break;
+  }
+  if (d->type_num >= NPY_USERDEF && find_bfloat16() && d->type_num == bfloat16_descr->type_num)
+    return DType::bfloat16;
+  return {};
+}
+
+int type_num_of(DType t) {
+  switch (t) {
+    case DType::float16: return NPY_HALF;
+    case DType::bfloat16: return NPY_USHORT;
+    case DType::float32: return NPY_FLOAT;
+    case DType::float64: return NPY_DOUBLE;
+    case DType::int8: return NPY_INT8;
+    case DType::int16: return NPY_INT16;
+    case DType::int32: return NPY_INT32;
+    case DType::int64: return NPY_INT64;
+    case DType::uint8: return NPY_UINT8;
+    case DType::uint16: return NPY_UINT16;
+    case DType::uint32: return NPY_UINT32;
+    case DType::uint64: return NPY_UINT64;
+    case DType::bool_: return NPY_BOOL;
+  }
+  return NPY_DOUBLE;
+}
+
+/// A new reference.
+PyArray_Descr* descr_of(DType t) {
+  if (t == DType::bfloat16 && find_bfloat16()) {
+    Py_INCREF(bfloat16_descr);
+    return bfloat16_descr;
+  }
+  return PyArray_DescrFromType(type_num_of(t));
+}
+
+[[noreturn]] void raise_not_numeric(nb::handle value, const char* function) {
+  PyErr_Clear();
+  std::string type = Py_TYPE(value.ptr())->tp_name;
+  if (is_ndarray(value.ptr())) {
+    const nb::object dtype = value.attr("dtype");
+    type = std::string("an array of dtype ") + nb::str(dtype).c_str();
+  }
+  throw TypeError(std::string(function) + ": a tensor, a number or an array of numbers is wanted; got " +
+                  type + ".");
+}
+
+/// Drops a reference from wherever the last holder of the memory is.
+std::function<void()> release_of(PyObject* object) {
+  return [object] {
+    const PyGILState_STATE state = PyGILState_Ensure();
+    Py_DECREF(object);
+    PyGILState_Release(state);
+  };
+}
+
+}  // namespace
+
+bool has_numpy_bfloat16() { return find_bfloat16() != nullptr; }
+bool is_ndarray(PyObject* object) { return PyArray_Check(object); }
+bool is_numpy_scalar(PyObject* object) { return PyArray_CheckScalar(object) && !PyArray_Check(object); }
+int ndim_of(PyObject* ndarray) { return PyArray_NDIM(reinterpret_cast<PyArrayObject*>(ndarray)); }
+
+bool borrow_array(PyObject* object, Array* out) {
+  if (!PyArray_Check(object)) return false;
+  auto* a = reinterpret_cast<PyArrayObject*>(object);
+  if (!PyArray_ISBEHAVED_RO(a) || !PyArray_IS_C_CONTIGUOUS(a)) return false;
+  const std::optional<DType> dtype = dtype_of(PyArray_DESCR(a));
+  if (!dtype) return false;
+  const npy_intp* dims = PyArray_DIMS(a);
+  *out = Array::view(PyArray_DATA(a), *dtype, Ints(dims, dims + PyArray_NDIM(a)));
+  return true;
+}
+
+nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function) {
+  Array fits;
+  if (PyArray_Check(value.ptr()) && borrow_array(value.ptr(), &fits) &&
+      (!dtype || fits.dtype() == *dtype))
+    return nb::borrow(value);
+  // Without ml_dtypes NumPy cannot make bfloat16: float32 is the next best, we cast ourselves.
+  const bool narrow_later = dtype == DType::bfloat16 && !find_bfloat16();
+  PyArray_Descr* descr = dtype ? descr_of(narrow_later ? DType::float32 : *dtype) : nullptr;
+  PyObject* made = PyArray_FromAny(value.ptr(), descr, 0, 0,
+                                   NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST, nullptr);
+  if (!made) {
+    const bool is_type_problem = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
+    if (!is_type_problem) nb::raise_python_error();
+    raise_not_numeric(value, function);
+  }
+  nb::object result = nb::steal(made);
+  if (!borrow_array(made, &fits)) raise_not_numeric(result, function);
+  return result;
+}
+
+Array array_from(nb::handle value, std::optional<DType> dtype, const char* function) {
+  const nb::object object = as_ndarray(value, dtype, function);
+  Array borrowed;
+  borrow_array(object.ptr(), &borrowed);
+  if (dtype && borrowed.dtype() != *dtype) return borrowed.cast(*dtype);
+  Py_INCREF(object.ptr());
+  return Array::view(borrowed.raw(), borrowed.dtype(), borrowed.dims(), {}, release_of(object.ptr()));
+}
+
+bool is_scipy_sparse(PyObject* object) {
+  // What NumPy and Python give us most often has no such attribute; ask the type, not the object.
+  if (PyArray_Check(object) || PyFloat_Check(object) || PyLong_Check(object) || PyList_Check(object) ||
+      PyTuple_Check(object))
+    return false;
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "tocsr");
+}
+
+Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const char* function) {
+  const nb::object csr = matrix.attr("tocsr")();
+  const nb::tuple shape = nb::tuple(csr.attr("shape"));
+  Ints dims;
+  for (nb::handle d : shape) dims.push_back(PyLong_AsLongLong(d.ptr()));
+  const auto part = [&](const char* name, std::optional<DType> t) {
+    const nb::object values = csr.attr(name);
+    return array_from(values, t, function);
+  };
+  return Array::sparse(part("indptr", DType::int64), part("indices", DType::int64), part("data", dtype), dims);
+}
+
+PyObject* to_ndarray(const Array& array) {
+  if (!array.storage()) return to_ndarray(array.copy());  // somebody else's memory, which may go
+  constexpr int kMaxRank = 64;
+  npy_intp dims[kMaxRank], strides[kMaxRank];
+  const int rank = static_cast<int>(array.ndim());
+  if (rank > kMaxRank) throw ValueError("array: NumPy takes up to 64 dimensions.");
+  const auto item = static_cast<npy_intp>(size_of(array.dtype()));
+  for (int i = 0; i < rank; ++i) {
+    dims[i] = array.dims()[static_cast<size_t>(i)];
+    if (!array.is_contiguous()) strides[i] = array.strides()[static_cast<size_t>(i)] * item;
+  }
+  PyArray_Descr* descr = descr_of(array.dtype());
+  PyObject* result =
+      PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, array.is_contiguous() ? nullptr : strides,
+                           array.raw(), NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED, nullptr);
+  if (!result) nb::raise_python_error();
+  auto* owner = PyObject_New(Owner, owner_type);
+  if (!owner) {
+    Py_DECREF(result);
+    nb::raise_python_error();
+  }
+  new (&owner->storage) Storage(array.storage());
+  PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(result), reinterpret_cast<PyObject*>(owner));
+  return result;
+}
+
+DType dtype_from_python(nb::handle dtype, const char* function) {
+  if (PyUnicode_Check(dtype.ptr())) {
+    try {
+      return dtype_from(PyUnicode_AsUTF8(dtype.ptr()));
+    } catch (const ValueError& e) {
+      throw TypeError(std::string(function) + ": " + e.what());  // as Keras' tests expect
+    }
+  }
+  PyArray_Descr* descr = nullptr;
+  if (dtype.is_none() || !PyArray_DescrConverter(dtype.ptr(), &descr)) {
+    PyErr_Clear();
+    throw TypeError(std::string(function) + ": dtype must be a name such as \"float32\"; got " +
+                    nb::repr(dtype).c_str() + ".");
+  }
+  const std::optional<DType> result = dtype_of(descr);
+  Py_DECREF(descr);
+  if (!result)
+    throw TypeError(std::string(function) + ": dtype must be a name such as \"float32\"; got " +
+                    nb::repr(dtype).c_str() + ".");
+  return *result;
+}
+
+std::optional<DType> optional_dtype(nb::handle dtype, const char* function) {
+  if (dtype.is_none()) return {};
+  return dtype_from_python(dtype, function);
+}
+
+namespace {
+
+int import_numpy() {
+  import_array1(-1);
+  return 0;
+}
+
+void delete_unused_capsule(PyObject* capsule) {
+  if (!PyCapsule_IsValid(capsule, "dltensor")) return;
+  const Array taken =
+      Array::from_dlpack(static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor")));
+}
+
+nb::object to_dlpack(nb::handle value) {
+  const Array a = array_from(value, {}, "to_dlpack");
+  return nb::steal(PyCapsule_New(a.to_dlpack(), "dltensor", delete_unused_capsule));
+}
+
+nb::object from_dlpack(nb::handle value) {
+  nb::object capsule = nb::borrow(value);
+  if (PyObject_HasAttrString(value.ptr(), "__dlpack__")) capsule = value.attr("__dlpack__")();
+  if (!PyCapsule_IsValid(capsule.ptr(), "dltensor"))
+    throw TypeError("from_dlpack: a DLPack capsule that was not used before is wanted.");
+  auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  return nb::steal(to_ndarray(Array::from_dlpack(managed)));
+}
+
+}  // namespace
+
+void init_array(nb::module_& m) {
+  if (import_numpy() < 0) nb::raise_python_error();
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(owner_dealloc)}, {0, nullptr}};
+  PyType_Spec spec = {"horngate._horngate._Owner", sizeof(Owner), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  owner_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!owner_type) nb::raise_python_error();
+  m.def("to_dlpack", &to_dlpack, "A DLPack capsule over the array's memory.");
+  m.def("from_dlpack", &from_dlpack, "A NumPy array over the memory of a DLPack capsule or exporter.");
+}
+
+}  // namespace horngate::python

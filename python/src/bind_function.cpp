@@ -1,0 +1,94 @@
+// Values of variables, updates and gradients.
+#include "call.h"
+#include "function.h"
+#include "horngate/function.h"
+#include "horngate/ops/variables.h"
+#include "sections.h"
+
+namespace horngate::python {
+namespace {
+
+/// Values of tensors that need no feeds.
+nb::object eval_tensor(handle x) {
+  Call call("eval");
+  const Tensor t = to_dense(call.tensor(x));
+  Array value;
+  {
+    const Unlocked unlocked;
+    value = eval(t);
+  }
+  show_warnings();
+  return nb::steal(to_ndarray(value));
+}
+
+nb::object get_values(nb::sequence variables) {
+  Call call("batch_get_value");
+  std::vector<Variable> dense;
+  nb::list out;
+  for (handle v : variables) {
+    if (is_variable_object(v.ptr()) && !tensor_of(v.ptr()).is_sparse()) {
+      dense.push_back(Variable(tensor_of(v.ptr())));
+      out.append(nb::none());
+    } else {
+      out.append(eval_tensor(v));
+    }
+  }
+  Arrays values;
+  {
+    const Unlocked unlocked;
+    values = batch_get_value(dense);
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < nb::len(out); ++i)
+    if (nb::object(out[i]).is_none()) out[i] = nb::steal(to_ndarray(values[next++]));
+  return out;
+}
+
+void set_values(nb::sequence pairs) {
+  Call call("set_value");
+  std::vector<std::pair<Variable, Array>> values;
+  for (handle pair : pairs) {
+    const nb::tuple item = nb::borrow<nb::tuple>(pair);
+    const Variable v = call.variable(item[0]);
+    const nb::object value = item[1];
+    values.emplace_back(v, array_from(value, v.dtype(), "set_value"));
+  }
+  const Unlocked unlocked;
+  batch_set_value(values);
+}
+
+}  // namespace
+
+void bind_function(nb::module_& m) {
+  m.def("eval", &eval_tensor, "Value of a tensor that needs no feeds.");
+  m.def("batch_get_value", &get_values, "Values of variables, all of one moment.");
+  m.def("batch_set_value", &set_values, "Sets (variable, value) pairs, all at once.");
+  m.def("gradients", [](handle loss, handle variables) {
+    Call call("gradients");
+    const Tensor l = call.tensor(loss);
+    return call.results(gradients(l, call.tensor_list(variables, "variables")));
+  });
+  m.def("update", [](handle x, handle new_x) {
+    Call call("update");
+    const Variable v = call.variable(x);
+    return call.result(update(v, call.tensor(new_x, v.dtype())));
+  });
+  m.def("update_add", [](handle x, handle increment) {
+    Call call("update_add");
+    const Variable v = call.variable(x);
+    return call.result(update_add(v, call.tensor(increment, v.dtype())));
+  });
+  m.def("update_sub", [](handle x, handle decrement) {
+    Call call("update_sub");
+    const Variable v = call.variable(x);
+    return call.result(update_sub(v, call.tensor(decrement, v.dtype())));
+  });
+  m.def("moving_average_update", [](handle x, handle value, handle momentum) {
+    Call call("moving_average_update");
+    const Variable v = call.variable(x);
+    const Tensor observed = call.tensor(value, v.dtype());
+    return call.result(moving_average_update(v, observed, call.real(momentum, "momentum")));
+  });
+}
+
+}  // namespace horngate::python

@@ -1,0 +1,107 @@
+// Functions of functions: recurrence over time, map and fold; gradients that stop, values that print.
+#include "horngate/ops/functional.h"
+
+#include <nanobind/stl/string.h>
+
+#include "call.h"
+#include "sections.h"
+
+namespace horngate::python {
+namespace {
+
+/// The tensors of a loop as Python objects; they belong to the loop, so nothing holds their arguments.
+nb::list wrapped(const Tensors& tensors) {
+  nb::list out;
+  for (const Tensor& t : tensors) out.append(nb::steal(wrap(t)));
+  return out;
+}
+
+RnnStep call_step(Call& call, handle step_function, const Tensor& x, const Tensors& states) {
+  const nb::object input = nb::steal(wrap(x));
+  const nb::object made = step_function(input, wrapped(states));
+  const bool is_pair = (PyTuple_Check(made.ptr()) || PyList_Check(made.ptr())) &&
+                       PySequence_Fast_GET_SIZE(made.ptr()) == 2;
+  if (!is_pair)
+    throw TypeError("rnn: step_function must return (output, new states); got " +
+                    std::string(nb::repr(made).c_str()) + ".");
+  RnnStep step;
+  step.output = call.tensor(PySequence_Fast_GET_ITEM(made.ptr(), 0));
+  step.new_states = call.tensor_list(PySequence_Fast_GET_ITEM(made.ptr(), 1), "the new states");
+  return step;
+}
+
+template <Tensor (*F)(const FoldFunction&, const Tensor&, const FoldOptions&)>
+void fold(nb::module_& m, const char* name) {
+  m.def(name, [name](handle fn, handle elems, handle initializer, handle given_name) {
+    Call call(name);
+    const Tensor t = call.tensor(elems);
+    const FoldOptions options{.initializer = call.optional_tensor(initializer, t.dtype()),
+                              .name = call.text(given_name, "name")};
+    const FoldFunction step = [&](const Tensor& acc, const Tensor& x) {
+      const nb::object a = nb::steal(wrap(acc));
+      const nb::object made = fn(a, nb::steal(wrap(x)));
+      return call.tensor(made, acc.dtype());
+    };
+    return call.result(F(step, t, options));
+  });
+}
+
+}  // namespace
+
+void bind_functional(nb::module_& m) {
+  // Gives (last output, outputs, list of new states).
+  m.def("rnn", [](handle step_function, handle inputs, handle initial_states, handle go_backwards, handle mask,
+                  handle constants, handle unroll, handle input_length) {
+    Call call("rnn");
+    const Tensor x = call.tensor(inputs);
+    const Tensors states = call.tensor_list(initial_states, "initial_states");
+    RnnOptions options;
+    options.go_backwards = call.truth(go_backwards);
+    options.mask = call.optional_tensor(mask);
+    if (!constants.is_none()) options.constants = call.tensor_list(constants, "constants");
+    options.unroll = call.truth(unroll);
+    options.input_length = call.optional_integer(input_length, "input_length");
+    // The step's tensors are of the loop: a Call of its own keeps them out of what the results hold.
+    const RnnStepFunction step = [&](const Tensor& x_t, const Tensors& all_states) {
+      Call inner("rnn");
+      return call_step(inner, step_function, x_t, all_states);
+    };
+    const RnnResult r = rnn(step, x, states, options);
+    nb::list new_states;
+    for (const Tensor& t : r.new_states) new_states.append(call.result(t));
+    return nb::make_tuple(call.result(r.last_output), call.result(r.outputs), new_states);
+  });
+  // elems: one tensor, or a list of them and then fn takes and gives lists.
+  m.def("map_fn", [](handle fn, handle elems, handle name, handle dtype) -> nb::object {
+    Call call("map_fn");
+    const MapFnOptions options{.name = call.text(name, "name"), .dtype = call.dtype(dtype)};
+    if (!PyList_Check(elems.ptr())) {
+      const std::function<Tensor(const Tensor&)> one = [&](const Tensor& e) {
+        Call inner("map_fn");
+        const nb::object made = fn(nb::steal(wrap(e)));
+        return inner.tensor(made);
+      };
+      const Tensor t = call.tensor(elems);
+      return call.result(map_fn(one, t, options));
+    }
+    const std::function<Tensors(const Tensors&)> several = [&](const Tensors& es) {
+      Call inner("map_fn");
+      const nb::object made = fn(wrapped(es));
+      return inner.tensor_list(made, "the results of fn");
+    };
+    return call.results(map_fn(several, call.tensor_list(elems, "elems"), options));
+  });
+  fold<foldl>(m, "foldl");
+  fold<foldr>(m, "foldr");
+  m.def("stop_gradient", [](handle variables) {
+    Call call("stop_gradient");
+    return call.result(stop_gradient(call.tensor(variables)));
+  });
+  m.def("print_tensor", [](handle x, handle message) {
+    Call call("print_tensor");
+    const Tensor t = call.tensor(x);
+    return call.result(print_tensor(t, call.text(message, "message")));
+  });
+}
+
+}  // namespace horngate::python

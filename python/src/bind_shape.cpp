@@ -1,0 +1,153 @@
+// Changing shapes: joining, repeating, padding, resizing.
+#include "horngate/ops/shape.h"
+
+#include "call.h"
+#include "sections.h"
+
+namespace horngate::python {
+namespace {
+
+/// ((before, after), ..), N pairs.
+template <size_t N>
+std::array<PaddingPair, N> pairs(Call& call, handle padding) {
+  PyObject* items = PySequence_Fast(padding.ptr(), "");
+  if (!items) PyErr_Clear();
+  const nb::object held = nb::steal(items);
+  if (!items || PySequence_Fast_GET_SIZE(items) != static_cast<Py_ssize_t>(N))
+    throw ValueError(std::string(call.function()) + ": padding must be " + std::to_string(N) +
+                     " pairs (before, after); got " + nb::repr(padding).c_str() + ".");
+  std::array<PaddingPair, N> out;
+  for (size_t i = 0; i < N; ++i) {
+    const handle item(PySequence_Fast_GET_ITEM(items, static_cast<Py_ssize_t>(i)));
+    out[i] = call.several<2>(item, "padding");
+  }
+  return out;
+}
+
+template <Tensor (*F)(const Tensor&)>
+void unary(nb::module_& m, const char* name) {
+  m.def(name, [name](handle x) {
+    Call call(name);
+    return call.result(F(call.tensor(x)));
+  });
+}
+
+void bind_repeating(nb::module_& m) {
+  m.def("repeat_elements", [](handle x, handle rep, handle axis) {
+    Call call("repeat_elements");
+    const Tensor t = call.tensor(x);
+    return call.result(repeat_elements(t, call.integer(rep, "rep"), call.integer(axis, "axis")));
+  });
+  m.def("repeat", [](handle x, handle n) {
+    Call call("repeat");
+    const Tensor t = call.tensor(x);
+    return call.result(repeat(t, call.integer(n, "n")));
+  });
+  m.def("tile", [](handle x, handle n) {
+    Call call("tile");
+    const Tensor t = call.tensor(x);
+    return call.result(tile(t, call.shape(n, "n")));
+  });
+  m.def("arange", [](handle start, handle stop, handle step, handle dtype) {
+    Call call("arange");
+    const Number first = call.number(start);
+    const Number end = call.number(stop);
+    return call.result(
+        arange(first, {.stop = end, .step = call.number(step), .dtype = dtype_from_python(dtype, "arange")}));
+  });
+  m.def("one_hot", [](handle indices, handle num_classes) {
+    Call call("one_hot");
+    const Tensor t = call.tensor(indices);
+    return call.result(one_hot(t, call.integer(num_classes, "num_classes")));
+  });
+}
+
+void bind_resizing(nb::module_& m) {
+  m.def("resize_images",
+        [](handle x, handle height_factor, handle width_factor, handle data_format, handle interpolation) {
+          Call call("resize_images");
+          const Tensor t = call.tensor(x);
+          const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
+          return call.result(resize_images(t, call.integer(height_factor, "height_factor"),
+                                           call.integer(width_factor, "width_factor"), format,
+                                           interpolation_from(nb::str(interpolation).c_str(), call.function())));
+        });
+  m.def("resize_volumes",
+        [](handle x, handle depth_factor, handle height_factor, handle width_factor, handle data_format) {
+          Call call("resize_volumes");
+          const Tensor t = call.tensor(x);
+          const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
+          return call.result(resize_volumes(t, call.integer(depth_factor, "depth_factor"),
+                                            call.integer(height_factor, "height_factor"),
+                                            call.integer(width_factor, "width_factor"), format));
+        });
+  m.def("temporal_padding", [](handle x, handle padding) {
+    Call call("temporal_padding");
+    const Tensor t = call.tensor(x);
+    return call.result(temporal_padding(t, call.several<2>(padding, "padding")));
+  });
+  m.def("spatial_2d_padding", [](handle x, handle padding, handle data_format) {
+    Call call("spatial_2d_padding");
+    const Tensor t = call.tensor(x);
+    return call.result(spatial_2d_padding(
+        t, {.padding = pairs<2>(call, padding), .data_format = call.data_format(data_format)}));
+  });
+  m.def("spatial_3d_padding", [](handle x, handle padding, handle data_format) {
+    Call call("spatial_3d_padding");
+    const Tensor t = call.tensor(x);
+    return call.result(spatial_3d_padding(
+        t, {.padding = pairs<3>(call, padding), .data_format = call.data_format(data_format)}));
+  });
+}
+
+}  // namespace
+
+void bind_shape(nb::module_& m) {
+  m.def("concatenate", [](handle tensors, handle axis) {
+    Call call("concatenate");
+    const Tensors parts = call.tensor_list(tensors, "tensors");
+    return call.result(concatenate(parts, call.integer(axis, "axis")));
+  });
+  m.def("stack", [](handle x, handle axis) {
+    Call call("stack");
+    const Tensors parts = call.tensor_list(x, "x");
+    return call.result(stack(parts, call.integer(axis, "axis")));
+  });
+  m.def("reshape", [](handle x, handle shape) {
+    Call call("reshape");
+    const Tensor t = call.tensor(x);
+    return call.result(reshape(t, call.shape(shape)));
+  });
+  m.def("permute_dimensions", [](handle x, handle pattern) {
+    Call call("permute_dimensions");
+    const Tensor t = call.tensor(x);
+    return call.result(permute_dimensions(t, call.ints(pattern, "pattern")));
+  });
+  unary<flatten>(m, "flatten");
+  unary<batch_flatten>(m, "batch_flatten");
+  m.def("expand_dims", [](handle x, handle axis) {
+    Call call("expand_dims");
+    const Tensor t = call.tensor(x);
+    return call.result(expand_dims(t, call.integer(axis, "axis")));
+  });
+  m.def("squeeze", [](handle x, handle axis) {
+    Call call("squeeze");
+    const Tensor t = call.tensor(x);
+    return call.result(squeeze(t, call.integer(axis, "axis")));
+  });
+  m.def("reverse", [](handle x, handle axes) {
+    Call call("reverse");
+    const Tensor t = call.tensor(x);
+    return call.result(reverse(t, call.ints(axes, "axes")));
+  });
+  m.def("slice", [](handle x, handle start, handle size) {
+    Call call("slice");
+    const Tensor t = call.tensor(x);
+    const ShapeArg from = call.shape(start, "start");
+    return call.result(slice(t, from, call.shape(size, "size")));
+  });
+  bind_repeating(m);
+  bind_resizing(m);
+}
+
+}  // namespace horngate::python

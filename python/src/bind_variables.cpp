@@ -1,0 +1,72 @@
+// Variables, placeholders, constants, sparse tensors, uids.
+#include "horngate/ops/variables.h"
+
+#include <nanobind/stl/string.h>
+
+#include "call.h"
+#include "function.h"
+#include "horngate/config.h"
+#include "horngate/function.h"
+#include "sections.h"
+
+namespace horngate::python {
+namespace {
+
+/// What a variable starts from: a tensor is computed once, now.
+Array start_value(Call& call, handle value, DType dtype) {
+  if (is_scipy_sparse(value.ptr())) return sparse_array_from(value, dtype, call.function());
+  const bool is_list = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
+  if (!is_tensor(value.ptr()) && !is_list) return array_from(value, dtype, call.function());
+  const Tensor t = call.tensor(value, dtype);  // a list may hold tensors
+  const Unlocked unlocked;
+  return eval(t);
+}
+
+}  // namespace
+
+void bind_variables(nb::module_& m) {
+  m.def("variable", [](handle value, handle dtype, handle name) {
+    Call call("variable");
+    const DType type = call.dtype(dtype).value_or(floatx());
+    const Array start = start_value(call, value, type);
+    const std::string text = call.text(name, "name");
+    // No arguments are kept: a variable is no longer connected to the tensor that it started from.
+    return nb::steal(wrap(variable(start, {.dtype = type, .name = text})));
+  });
+  m.def("constant", [](handle value, handle dtype, handle shape, handle name) {
+    Call call("constant");
+    const DType type = call.dtype(dtype).value_or(floatx());
+    ConstantOptions options{.dtype = type, .name = call.text(name, "name")};
+    if (!shape.is_none()) options.shape = call.static_shape(shape);
+    if (is_tensor(value.ptr()))
+      throw TypeError("constant: value must be a number, a list or an array; got a tensor. K.identity makes a new "
+                      "tensor of it.");
+    return call.result(constant(array_from(value, type, "constant"), options));
+  });
+  m.def("placeholder", [](handle shape, handle ndim, handle dtype, handle sparse, handle name) {
+    Call call("placeholder");
+    PlaceholderOptions o;
+    if (!shape.is_none()) o.shape = call.static_shape(shape);
+    if (shape.is_none()) o.ndim = call.optional_integer(ndim, "ndim");
+    o.dtype = call.dtype(dtype);
+    o.sparse = call.truth(sparse);
+    o.name = call.text(name, "name");
+    return call.result(placeholder(o));
+  });
+  m.def("is_sparse", [](handle tensor) {
+    Call call("is_sparse");
+    return call.tensor(tensor).is_sparse();
+  });
+  m.def("to_dense", [](handle tensor) {
+    Call call("to_dense");
+    return call.result(to_dense(call.tensor(tensor)));
+  });
+  m.def("clear_session", [] {
+    const Unlocked unlocked;
+    clear_session();
+  });
+  m.def("get_uid", [](const std::string& prefix) { return get_uid(prefix); });
+  m.def("reset_uids", &reset_uids);
+}
+
+}  // namespace horngate::python

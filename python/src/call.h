@@ -1,0 +1,91 @@
+// Call: one call of a K function from Python. It turns arguments into C++ values, with errors that name the function
+// and the argument, and remembers the tensors among them for the wrappers of the results.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "array.h"
+#include "horngate/args.h"
+#include "horngate/ops/control.h"
+#include "horngate/ops/elementwise.h"
+#include "horngate/options.h"
+#include "tensor.h"
+
+namespace horngate::python {
+
+using nb::handle;
+
+class Call {
+ public:
+  /// `function` must outlive the call: a literal.
+  explicit Call(const char* function);
+  Call(const Call&) = delete;
+  ~Call();
+  const char* function() const { return function_; }
+
+  /// A tensor; a number, an array or a list becomes a constant, a list that holds tensors is stacked. A constant
+  /// takes the dtype `like` where that loses nothing but precision of floats.
+  Tensor tensor(handle value, std::optional<DType> like = {});
+  /// None gives the empty tensor.
+  Tensor optional_tensor(handle value, std::optional<DType> like = {});
+  /// Both, the one that is no tensor in the dtype of the other.
+  std::pair<Tensor, Tensor> tensors(handle x, handle y);
+  /// A list or tuple of tensors.
+  Tensors tensor_list(handle values, const char* argument);
+  Variable variable(handle value, const char* argument = "x");
+
+  /// A tensor or a plain number; None is none.
+  Number number(handle value, std::optional<DType> like = {});
+  std::pair<Number, Number> numbers(handle x, handle y);
+  /// A tensor, a number, or a callable that gives one.
+  Expression expression(handle value);
+
+  ShapeArg shape(handle value, const char* argument = "shape");
+  /// A shape without tensors; an int is a shape of one axis.
+  Shape static_shape(handle value, const char* argument = "shape");
+  Axis axis(handle value, const char* argument = "axis");
+  Ints ints(handle value, const char* argument);
+  int64_t integer(handle value, const char* argument);
+  std::optional<int64_t> optional_integer(handle value, const char* argument);
+  double real(handle value, const char* argument);
+  bool truth(handle value);
+  /// None gives the empty string.
+  std::string text(handle value, const char* argument);
+  std::optional<DType> dtype(handle value) { return optional_dtype(value, function_); }
+  std::optional<DataFormat> data_format(handle value);
+  Padding padding(handle value, std::initializer_list<Padding> allowed = {Padding::valid, Padding::same});
+  PoolMode pool_mode(handle value);
+  /// N integers; one stands for all.
+  template <size_t N>
+  std::array<int64_t, N> several(handle value, const char* argument) {
+    std::array<int64_t, N> out;
+    several(value, argument, out.data(), N);
+    return out;
+  }
+
+  /// The value of a literal as an array, in the dtype that a constant beside `like` has.
+  Array literal(handle value, std::optional<DType> like);
+
+  nb::object result(const Tensor& tensor);
+  nb::object results(const Tensors& tensors);  // a list
+
+ private:
+  void several(handle value, const char* argument, int64_t* out, size_t n);
+  Tensor packed(handle values, std::optional<DType> like);
+  PyObject* arguments();
+  [[noreturn]] void fail(const char* argument, const std::string& wanted, handle got) const;
+
+  const char* function_;
+  SmallVec<PyObject*, 6> used_;     // wrappers that came as arguments; we hold them
+  PyObject* arguments_ = nullptr;  // the same as a tuple, once there is a result
+};
+
+/// Takes over floatx, epsilon and image_data_format of Keras when it is loaded: there they belong to it.
+void sync_settings();
+
+}  // namespace horngate::python

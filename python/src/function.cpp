@@ -1,0 +1,320 @@
+// The callable that K.function gives: feeds in, arrays out, with little between them.
+#include "function.h"
+
+#include <structmember.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "call.h"
+#include "errors.h"
+#include "horngate/function.h"
+#include "horngate/hooks.h"
+#include "horngate/ops/variables.h"
+
+namespace horngate::python {
+namespace {
+
+/// What the caller's values are made into.
+struct Input {
+  DType dtype = DType::float32;
+  bool is_open = false;   // None among the inputs: its value does not count
+  bool is_phase = false;
+  bool is_sparse = false;
+};
+
+struct Program {
+  Function function;
+  std::vector<Input> inputs;
+  size_t n_returned = 0;  // outputs beyond them are computed, not returned
+  Arrays fixed;           // values of the inputs that feed_dict gave, after the caller's
+  Tensors input_tensors, output_tensors;  // for the functions below
+  std::vector<Update> updates;
+  std::string name;
+  std::map<std::vector<bool>, Function> without;  // the same with some inputs left out, made when asked for
+};
+
+struct PyFunction {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject* weak_references;
+  Program* program;
+};
+
+Program* program_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object)->program; }
+
+thread_local std::vector<std::string> pending_warnings;
+
+/// Asked by the library while the GIL is free. The error stays set for whoever takes the GIL back.
+int check_signals() {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  const int interrupted = PyErr_CheckSignals();
+  PyGILState_Release(state);
+  return interrupted;
+}
+
+/// A line of print_tensor. Nobody waits for a lock of ours with the GIL held, so taking it here is safe.
+void print_line(const std::string& line) {
+  const PyGILState_STATE state = PyGILState_Ensure();
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject* stream = PySys_GetObject("stderr");
+  PyObject* text = PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace");
+  const bool written = stream && stream != Py_None && text &&
+                       PyFile_WriteObject(text, stream, Py_PRINT_RAW) == 0 &&
+                       PyFile_WriteString("\n", stream) == 0;
+  if (!written) PyErr_Clear();
+  Py_XDECREF(text);
+  PyErr_Restore(type, value, trace);
+  PyGILState_Release(state);
+}
+
+/// The learning phase comes as 1, [0], 1.0, True or an array of one element.
+bool phase_from(handle value) {
+  PyObject* o = value.ptr();
+  if (PyBool_Check(o)) return o == Py_True;
+  if (PyLong_Check(o)) return PyLong_AsLongLong(o) != 0;
+  if (PyFloat_Check(o)) return PyFloat_AS_DOUBLE(o) != 0;
+  const Array a = array_from(value, DType::float64, "function");
+  if (a.size() < 1) throw ValueError("function: the learning phase must be 0 or 1; got an empty array.");
+  return *a.data<double>() != 0;
+}
+
+const bool kPhases[2] = {false, true};
+
+/// Holds what the feeds are views of.
+struct Feeds {
+  std::vector<Array> arrays;
+  SmallVec<PyObject*, 8> held;
+  bool some_missing = false;
+  ~Feeds() {
+    arrays.clear();
+    for (PyObject* o : held) Py_DECREF(o);
+  }
+};
+
+void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
+  Array a;
+  if (input.is_open) {
+    feeds.arrays.emplace_back();
+    return;
+  }
+  if (value == Py_None) {
+    feeds.some_missing |= !input.is_phase;  // the phase is 0 when it is not fed
+    feeds.arrays.emplace_back();
+    return;
+  }
+  if (input.is_phase) {
+    feeds.arrays.push_back(
+        Array::view(const_cast<bool*>(&kPhases[phase_from(value)]), DType::bool_, Ints{}));
+    return;
+  }
+  if (borrow_array(value, &a)) {
+    if (a.dtype() == DType::uint16 && input.dtype == DType::bfloat16 && !has_numpy_bfloat16())
+      a = Array::view(a.raw(), DType::bfloat16, a.dims());  // the form in which to_ndarray gave them
+    Py_INCREF(value);
+    feeds.held.push_back(value);
+    feeds.arrays.push_back(std::move(a));
+    return;
+  }
+  if (is_tensor(value))
+    throw TypeError("function: values must be arrays or numbers; got the tensor \"" + tensor_of(value).name() +
+                    "\". Make it an input, or take its value with K.eval.");
+  if (is_scipy_sparse(value)) {
+    if (!input.is_sparse)
+      throw TypeError("function: a sparse matrix was given for a dense input; use toarray(), or "
+                      "K.placeholder(sparse=True).");
+    feeds.arrays.push_back(sparse_array_from(value, input.dtype, "function"));
+    return;
+  }
+  const nb::object made = as_ndarray(value, input.dtype, "function");
+  if (!borrow_array(made.ptr(), &a)) throw TypeError("function: an input cannot be made an array.");
+  feeds.held.push_back(nb::object(made).release().ptr());
+  feeds.arrays.push_back(std::move(a));
+}
+
+Arrays run(const Function& function, const std::vector<Array>& feeds) {
+  const Unlocked unlocked;
+  return function(std::span<const Array>(feeds));
+}
+
+/// The same program without the inputs that got None: their own values count, or nobody asks for them.
+Arrays run_without(Program* self, Feeds& feeds) {
+  std::vector<bool> missing;
+  for (size_t i = 0; i < feeds.arrays.size(); ++i)
+    missing.push_back(!feeds.arrays[i].defined() && !self->inputs[i].is_open && !self->inputs[i].is_phase);
+  Function& f = self->without[missing];
+  if (!f.impl()) {
+    Tensors inputs = self->input_tensors;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (missing[i]) inputs[i] = Tensor();
+    f = function(inputs, self->output_tensors, self->updates, {.name = self->name});
+  }
+  return run(Function(f), feeds.arrays);
+}
+
+PyObject* list_of(const Arrays& arrays, size_t n) {
+  PyObject* out = PyList_New(static_cast<Py_ssize_t>(n));
+  if (!out) nb::raise_python_error();
+  nb::object held = nb::steal(out);
+  for (size_t i = 0; i < n; ++i) {
+    bool again = false;  // an output that is listed twice gets memory of its own
+    for (size_t k = 0; k < i; ++k) again |= arrays[k].raw() == arrays[i].raw();
+    PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_ndarray(again ? arrays[i].copy() : arrays[i]));
+  }
+  return held.release().ptr();
+}
+
+PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, PyObject* keywords) {
+  return guarded([&] {
+    Program* self = program_of(object);
+    const Py_ssize_t n_args = PyVectorcall_NARGS(flags);
+    const size_t n_inputs = self->inputs.size() - self->fixed.size();
+    if ((keywords && PyTuple_GET_SIZE(keywords)) || n_args > 1 || (n_args == 0 && n_inputs > 0))
+      throw TypeError("function: takes one list, with a value for each input.");
+    Feeds feeds;
+    feeds.arrays.reserve(self->inputs.size());
+    if (n_args) {
+      PyObject* values = args[0];
+      if (!PyList_Check(values) && !PyTuple_Check(values))
+        throw TypeError(std::string("function: the values must be in a list or tuple; got ") +
+                        Py_TYPE(values)->tp_name + ".");
+      const auto n = static_cast<size_t>(PySequence_Fast_GET_SIZE(values));
+      if (n != n_inputs)
+        throw ValueError("function: takes " + std::to_string(n_inputs) + " inputs; got " + std::to_string(n) + ".");
+      for (size_t i = 0; i < n; ++i) {
+        // Converting runs code that may change the list.
+        if (static_cast<size_t>(PySequence_Fast_GET_SIZE(values)) != n)
+          throw RuntimeError("function: the list of values changed during the call.");
+        const nb::object value = nb::borrow(PySequence_Fast_GET_ITEM(values, static_cast<Py_ssize_t>(i)));
+        add_feed(feeds, self->inputs[i], value.ptr());
+      }
+    }
+    for (const Array& a : self->fixed) feeds.arrays.push_back(a);
+    const nb::object alive = nb::borrow(object);
+    const Arrays outputs = feeds.some_missing ? run_without(self, feeds) : run(self->function, feeds.arrays);
+    if (!pending_warnings.empty()) show_warnings();
+    return list_of(outputs, self->n_returned);
+  });
+}
+
+void dealloc_function(PyObject* object) {
+  auto* self = reinterpret_cast<PyFunction*>(object);
+  if (self->weak_references) PyObject_ClearWeakRefs(object);
+  delete self->program;
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+PyObject* repr_function(PyObject* object) {
+  const Program* self = program_of(object);
+  return PyUnicode_FromFormat("<K.function \"%s\" of %zu inputs and %zu outputs>", self->name.c_str(),
+                              self->inputs.size(), self->n_returned);
+}
+
+PyTypeObject* function_type = nullptr;
+
+Input input_of(const Tensor& t, const Tensor& phase) {
+  Input in;
+  in.is_open = !t.defined();
+  if (in.is_open) return in;
+  in.dtype = t.dtype();
+  in.is_phase = phase.defined() && t.same_as(phase);
+  in.is_sparse = t.is_sparse();
+  return in;
+}
+
+/// An update op, or a pair (variable, new value).
+Update update_of(Call& call, handle item) {
+  if (is_tensor(item.ptr())) return Update(call.tensor(item));
+  const bool is_pair = (PyTuple_Check(item.ptr()) || PyList_Check(item.ptr())) &&
+                       PySequence_Fast_GET_SIZE(item.ptr()) == 2;
+  if (!is_pair)
+    throw TypeError(std::string("function: updates must be what K.update gives, or pairs (variable, new value); got ") +
+                    nb::repr(item).c_str() + ".");
+  const Variable v = call.variable(PySequence_Fast_GET_ITEM(item.ptr(), 0), "the first of an update pair");
+  return Update(v, call.tensor(PySequence_Fast_GET_ITEM(item.ptr(), 1), v.dtype()));
+}
+
+/// inputs: tensors and None; outputs: tensors; updates; fetches: tensors to compute, not to return; fixed: pairs
+/// (tensor, value) that feed_dict gave; name.
+nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence updates, nb::sequence fetches,
+                         nb::sequence fixed, const char* name) {
+  Call call("function");
+  auto self = std::make_unique<Program>();
+  self->name = *name ? name : "function";
+  const std::optional<bool> phase_is_fixed = fixed_learning_phase();
+  const Tensor phase = phase_is_fixed ? Tensor() : learning_phase();
+  for (handle t : inputs) {
+    // A number stands for a learning phase that was fixed: whatever is fed for it does not count.
+    const bool is_open = t.is_none() || PyLong_Check(t.ptr());
+    if (!is_open && !is_tensor(t.ptr()))
+      throw TypeError(std::string("function: inputs must be tensors; got ") + nb::repr(t).c_str() + ".");
+    self->input_tensors.push_back(is_open ? Tensor() : call.tensor(t));
+    self->inputs.push_back(input_of(self->input_tensors.back(), phase));
+  }
+  for (handle pair : fixed) {
+    const nb::tuple item = nb::borrow<nb::tuple>(pair);
+    const Tensor t = call.tensor(item[0]);
+    self->input_tensors.push_back(t);
+    self->inputs.push_back(input_of(t, phase));
+    // A copy: the program must not change when the caller writes into the array.
+    self->fixed.push_back(array_from(nb::object(item[1]), t.dtype(), "function").copy());
+  }
+  for (handle t : outputs) self->output_tensors.push_back(to_dense(call.tensor(t)));
+  self->n_returned = self->output_tensors.size();
+  for (handle t : fetches) self->output_tensors.push_back(to_dense(call.tensor(t)));
+  for (handle item : updates)
+    if (!item.is_none()) self->updates.push_back(update_of(call, item));
+  {
+    const Unlocked unlocked;
+    self->function = function(self->input_tensors, self->output_tensors, self->updates, {.name = self->name});
+  }
+  PyFunction* made = PyObject_New(PyFunction, function_type);
+  if (!made) nb::raise_python_error();
+  made->vectorcall = call_function;
+  made->weak_references = nullptr;
+  made->program = self.release();
+  return nb::steal(reinterpret_cast<PyObject*>(made));
+}
+
+}  // namespace
+
+void show_warnings() {
+  while (!pending_warnings.empty()) {
+    const std::string text = std::move(pending_warnings.front());
+    pending_warnings.erase(pending_warnings.begin());
+    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) {
+      pending_warnings.clear();
+      nb::raise_python_error();
+    }
+  }
+}
+
+void init_function(nb::module_& m) {
+  static PyMemberDef members[] = {
+      {"__vectorcalloffset__", T_PYSSIZET, offsetof(PyFunction, vectorcall), READONLY, nullptr},
+      {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weak_references), READONLY, nullptr},
+      {nullptr, 0, 0, 0, nullptr},
+  };
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_function)},
+                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                         {Py_tp_repr, reinterpret_cast<void*>(repr_function)},
+                         {Py_tp_members, members},
+                         {Py_tp_doc, const_cast<char*>("A program that takes a list of values and gives a list of arrays.")},
+                         {0, nullptr}};
+  PyType_Spec spec = {"horngate._horngate.Function", sizeof(PyFunction), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!function_type) nb::raise_python_error();
+  m.attr("Function") = handle(reinterpret_cast<PyObject*>(function_type));
+
+  m.def("function", &make_function, "See horngate.function.");
+  hooks::set_interrupt_check(&check_signals);
+  hooks::set_print_handler(&print_line);
+  hooks::set_warning_handler([](const std::string& text) { pending_warnings.push_back(text); });
+}
+
+}  // namespace horngate::python

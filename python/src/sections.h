@@ -1,0 +1,22 @@
+// One binder per section of the API; each defines the functions of one header in include/horngate/ops.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace horngate::python {
+
+void bind_config(nanobind::module_& m);
+void bind_function(nanobind::module_& m);
+void bind_variables(nanobind::module_& m);
+void bind_values(nanobind::module_& m);
+void bind_linalg(nanobind::module_& m);
+void bind_elementwise(nanobind::module_& m);
+void bind_shape(nanobind::module_& m);
+void bind_control(nanobind::module_& m);
+void bind_functional(nanobind::module_& m);
+void bind_nn(nanobind::module_& m);
+void bind_conv(nanobind::module_& m);
+void bind_random(nanobind::module_& m);
+void bind_ctc(nanobind::module_& m);
+
+}  // namespace horngate::python

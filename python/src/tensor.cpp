@@ -1,0 +1,284 @@
+// The Python types Tensor and Variable: life, attributes, text.
+#include "tensor.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "errors.h"
+#include "horngate/hooks.h"
+#include "horngate/ops/variables.h"
+
+namespace horngate::python {
+
+PyTypeObject* tensor_type = nullptr;
+PyTypeObject* variable_type = nullptr;
+
+namespace {
+
+PyTensor* self_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
+
+PyTensor* find_wrapper(const Tensor& tensor) {
+  auto* w = static_cast<PyTensor*>(hooks::wrapper_slot(tensor));
+  while (w && w->tensor.index() != tensor.index()) w = w->sibling;
+  return w;
+}
+
+/// Takes the wrapper out of its node's list. Harmless when it is not in it.
+void unlink(PyTensor* self) {
+  void*& slot = hooks::wrapper_slot(self->tensor);
+  auto* w = static_cast<PyTensor*>(slot);
+  if (w == self) {
+    slot = self->sibling;
+    return;
+  }
+  while (w && w->sibling != self) w = w->sibling;
+  if (w) w->sibling = self->sibling;
+}
+
+int traverse(PyObject* object, visitproc visit, void* arg) {
+  PyTensor* self = self_of(object);
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(self->dict);
+  Py_VISIT(self->arguments);
+  Py_VISIT(self->keras_shape);
+  return 0;
+}
+
+int clear(PyObject* object) {
+  PyTensor* self = self_of(object);
+  Py_CLEAR(self->dict);
+  Py_CLEAR(self->arguments);
+  Py_CLEAR(self->keras_shape);
+  return 0;
+}
+
+void dealloc(PyObject* object) {
+  PyTensor* self = self_of(object);
+  PyObject_GC_UnTrack(object);
+  // Before the trashcan may delay the rest: nobody shall find a dying wrapper through its node.
+  unlink(self);
+  Py_TRASHCAN_BEGIN(object, dealloc)
+  if (self->weak_references) PyObject_ClearWeakRefs(object);
+  clear(object);
+  self->tensor.~Tensor();
+  PyTypeObject* type = Py_TYPE(object);
+  PyObject_GC_Del(object);
+  Py_DECREF(type);
+  Py_TRASHCAN_END
+}
+
+PyObject* repr(PyObject* object) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(object);
+    const std::string text = std::string("<K.") + (is_variable_object(object) ? "Variable" : "Tensor") + " \"" +
+                             t.name() + "\" shape=" + t.shape().str() + " dtype=" + name_of(t.dtype()) +
+                             (t.is_sparse() ? " sparse" : "") + ">";
+    return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  });
+}
+
+PyObject* get_name(PyObject* object, void*) {
+  return guarded([&] {
+    const std::string name = tensor_of(object).name();
+    return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+  });
+}
+
+/// print(variable) shows its name, as the Keras page has it.
+PyObject* variable_str(PyObject* object) { return get_name(object, nullptr); }
+
+PyObject* get_dtype(PyObject* object, void*) {
+  static PyObject* names[kDTypeCount] = {};
+  return guarded([&] {
+    PyObject*& name = names[static_cast<int>(tensor_of(object).dtype())];
+    if (!name) name = PyUnicode_InternFromString(name_of(tensor_of(object).dtype()));
+    Py_XINCREF(name);
+    return name;
+  });
+}
+
+PyObject* get_shape(PyObject* object, void*) {
+  return guarded([&] { return shape_tuple(tensor_of(object).shape()); });
+}
+
+PyObject* get_ndim(PyObject* object, void*) {
+  return guarded([&] { return PyLong_FromSize_t(tensor_of(object).ndim()); });
+}
+
+/// Known dimensions of the node win; what was assigned fills in for None.
+PyObject* get_keras_shape(PyObject* object, void*) {
+  return guarded([&]() -> PyObject* {
+    PyTensor* self = self_of(object);
+    PyObject* known = shape_tuple(self->tensor.shape());
+    if (!known || !self->keras_shape || PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
+      return known;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(known); ++i) {
+      if (PyTuple_GET_ITEM(known, i) != Py_None) continue;
+      PyObject* assigned = PyTuple_GET_ITEM(self->keras_shape, i);
+      Py_INCREF(assigned);
+      PyTuple_SET_ITEM(known, i, assigned);
+      Py_DECREF(Py_None);
+    }
+    return known;
+  });
+}
+
+/// Whole numbers stay, everything else counts as unknown; a value that is no shape at all is forgotten.
+int set_keras_shape(PyObject* object, PyObject* value, void*) {
+  PyTensor* self = self_of(object);
+  Py_CLEAR(self->keras_shape);
+  if (!value || value == Py_None) return 0;
+  PyObject* assigned = PySequence_Tuple(value);
+  if (!assigned) {
+    PyErr_Clear();
+    return 0;
+  }
+  PyObject* shape = PyTuple_New(PyTuple_GET_SIZE(assigned));
+  for (Py_ssize_t i = 0; shape && i < PyTuple_GET_SIZE(assigned); ++i) {
+    PyObject* dim = PyTuple_GET_ITEM(assigned, i);
+    PyObject* number = PyIndex_Check(dim) ? PyNumber_Index(dim) : nullptr;
+    PyErr_Clear();
+    if (!number) {
+      number = Py_None;
+      Py_INCREF(number);
+    }
+    PyTuple_SET_ITEM(shape, i, number);
+  }
+  Py_DECREF(assigned);
+  self->keras_shape = shape;
+  return shape ? 0 : -1;
+}
+
+PyObject* get_uses_phase(PyObject* object, void*) {
+  PyTensor* self = self_of(object);
+  if (self->uses_phase >= 0) return PyBool_FromLong(self->uses_phase);
+  return PyBool_FromLong(hooks::uses_learning_phase(self->tensor));
+}
+
+int set_uses_phase(PyObject* object, PyObject* value, void*) {
+  PyTensor* self = self_of(object);
+  const int truth = value ? PyObject_IsTrue(value) : -1;
+  if (value && truth < 0) return -1;
+  self->uses_phase = static_cast<int8_t>(truth);
+  return 0;
+}
+
+PyGetSetDef getset[] = {
+    {"name", get_name, nullptr, "Name in the graph.", nullptr},
+    {"dtype", get_dtype, nullptr, "Element type, as a string.", nullptr},
+    {"shape", get_shape, nullptr, "Shape as known now, None where it is open.", nullptr},
+    {"ndim", get_ndim, nullptr, "Number of axes.", nullptr},
+    {"_keras_shape", get_keras_shape, set_keras_shape,
+     "The shape; an assigned value only fills in for None.", nullptr},
+    {"_uses_learning_phase", get_uses_phase, set_uses_phase,
+     "Whether the value may depend on the learning phase.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMemberDef members[] = {
+    {"__dictoffset__", T_PYSSIZET, offsetof(PyTensor, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyTypeObject* make_type(const char* name, const char* doc, PyTypeObject* base, reprfunc str) {
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_doc, const_cast<char*>(doc)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_repr, reinterpret_cast<void*>(repr)},
+      {Py_tp_str, reinterpret_cast<void*>(str)},
+      {Py_tp_getset, getset},
+      {Py_tp_members, members},
+  };
+  for (const PyType_Slot* s = operator_slots; s->slot; ++s) slots.push_back(*s);
+  slots.push_back({0, nullptr});
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                         (base ? 0 : Py_TPFLAGS_BASETYPE);
+  PyType_Spec spec = {name, sizeof(PyTensor), 0, flags, slots.data()};
+  PyObject* bases = base ? PyTuple_Pack(1, base) : nullptr;
+  PyObject* type = PyType_FromSpecWithBases(&spec, bases);
+  Py_XDECREF(bases);
+  if (!type) nb::raise_python_error();
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+}  // namespace
+
+PyObject* shape_tuple(const Shape& shape) {
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(shape.ndim()));
+  for (size_t i = 0; tuple && i < shape.ndim(); ++i) {
+    PyObject* dim = Py_None;
+    if (shape.dim(i) >= 0)
+      dim = PyLong_FromLongLong(shape.dim(i));
+    else
+      Py_INCREF(dim);
+    if (!dim) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), dim);
+  }
+  return tuple;
+}
+
+PyObject* wrap(const Tensor& tensor, PyObject* arguments) {
+  if (!tensor.defined()) Py_RETURN_NONE;
+  PyObject* found = reinterpret_cast<PyObject*>(find_wrapper(tensor));
+  if (found) {
+    Py_INCREF(found);
+    return found;
+  }
+  PyTensor* self = PyObject_GC_New(PyTensor, is_variable(tensor) ? variable_type : tensor_type);
+  if (!self) nb::raise_python_error();
+  new (&self->tensor) Tensor(tensor);
+  Py_XINCREF(arguments);
+  self->arguments = arguments;
+  self->dict = self->weak_references = self->keras_shape = nullptr;
+  self->uses_phase = -1;
+  self->sibling = nullptr;
+  PyObject* object = reinterpret_cast<PyObject*>(self);
+  // The allocation may have run the collector, and that any code: somebody may have been faster.
+  found = reinterpret_cast<PyObject*>(find_wrapper(tensor));
+  if (found) {
+    Py_INCREF(found);
+    Py_DECREF(object);
+    return found;
+  }
+  void*& slot = hooks::wrapper_slot(tensor);
+  self->sibling = static_cast<PyTensor*>(slot);
+  slot = self;
+  PyObject_GC_Track(object);
+  return object;
+}
+
+void init_tensor(nb::module_& m) {
+  tensor_type = make_type("horngate._horngate.Tensor", "A value of the graph.", nullptr, repr);
+  variable_type = make_type("horngate._horngate.Variable", "A tensor that keeps its value between calls.",
+                            tensor_type, variable_str);
+  tensor_type->tp_flags &= ~Py_TPFLAGS_BASETYPE;  // is_tensor asks for these two types only
+  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
+  const nb::handle variable(reinterpret_cast<PyObject*>(variable_type));
+  // NumPy leaves operators with a tensor to the tensor.
+  tensor.attr("__array_ufunc__") = nb::none();
+  tensor.attr("__array_priority__") = 100.0;
+  variable.attr("trainable") = true;
+  variable.attr("constraint") = nb::none();
+  m.attr("Tensor") = tensor;
+  m.attr("Variable") = variable;
+  m.def("is_tensor", [](nb::handle x) { return is_tensor(x.ptr()); }, nb::arg().none(),
+        "Whether x is a tensor or a variable; anything may be asked.");
+  m.def("is_variable", [](nb::handle x) { return is_variable_object(x.ptr()); }, nb::arg().none(),
+        "Whether x is a variable; anything may be asked.");
+  m.def("is_placeholder",
+        [](nb::handle x) { return is_tensor(x.ptr()) && is_placeholder(tensor_of(x.ptr())); },
+        nb::arg().none(), "Whether x was made by placeholder; anything may be asked.");
+  m.def("live_node_count", &hooks::live_node_count, "Nodes that are alive, for tests.");
+}
+
+}  // namespace horngate::python

@@ -1,0 +1,139 @@
+// Process-wide settings: read lazily once, then kept in atomics, because every op reads floatx.
+#include "horngate/config.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <mutex>
+#include <vector>
+
+#include "api/keras_json.h"
+#include "ir/check.h"
+
+namespace horngate {
+namespace {
+
+struct State {
+  std::atomic<bool> ready{false};
+  std::atomic<bool> quiet{false};
+  std::atomic<DType> floatx{DType::float32};
+  std::atomic<double> epsilon{0.0};
+  std::atomic<DataFormat> image_data_format{DataFormat::channels_last};
+  std::mutex mutex;  // guards loading and what follows
+  EngineChoice engine;
+  bool engine_taken = false;
+  std::vector<std::string> announced;
+};
+
+// Never destroyed: settings may be asked for while the process ends.
+State& state() {
+  static State* const kState = new State;
+  return *kState;
+}
+
+void load(State& s) {
+  Settings settings = read_settings();
+  s.floatx = settings.floatx;
+  s.epsilon = settings.epsilon;
+  s.image_data_format = settings.image_data_format;
+  s.engine = std::move(settings.engine);
+  s.ready.store(true, std::memory_order_release);
+}
+
+// An error of the file leaves `ready` false: the next use reads it again.
+State& loaded() {
+  State& s = state();
+  if (!s.ready.load(std::memory_order_acquire)) {
+    const std::lock_guard lock(s.mutex);
+    if (!s.ready.load(std::memory_order_relaxed)) load(s);
+  }
+  return s;
+}
+
+std::string display_name(std::string_view engine) {
+  if (engine == "tensorflow") return "TensorFlow";
+  if (engine == "theano") return "Theano";
+  if (engine == "cntk") return "CNTK";
+  return std::string(engine);
+}
+
+}  // namespace
+
+DType floatx() { return loaded().floatx; }
+
+void set_floatx(DType dtype) { set_floatx(name_of(dtype)); }
+
+void set_floatx(std::string_view name) {
+  loaded().floatx = keras_json::floatx_from(name, "set_floatx");
+}
+
+double epsilon() { return loaded().epsilon; }
+
+void set_epsilon(double e) {
+  check(std::isfinite(e) && e >= 0, "set_epsilon", "e must be a finite number, 0 or more; got ", e,
+        ".");
+  loaded().epsilon = e;
+}
+
+DataFormat image_data_format() { return loaded().image_data_format; }
+
+void set_image_data_format(DataFormat data_format) { loaded().image_data_format = data_format; }
+
+void set_image_data_format(std::string_view data_format) {
+  set_image_data_format(data_format_from(data_format, "set_image_data_format"));
+}
+
+std::string backend() { return engine_choice().name; }
+
+EngineChoice engine_choice() {
+  State& s = loaded();
+  const std::lock_guard lock(s.mutex);
+  return s.engine;
+}
+
+EngineChoice take_engine_choice() {
+  State& s = loaded();
+  const std::lock_guard lock(s.mutex);
+  s.engine_taken = true;
+  return s.engine;
+}
+
+void set_engine(std::string_view name) {
+  check(keras_json::is_engine_name(name), "set_engine",
+        "name must be of small letters, digits and underscores, as \"native\"; got \"", name,
+        "\".");
+  State& s = loaded();
+  const std::lock_guard lock(s.mutex);
+  if (s.engine.name == name) return;
+  check<RuntimeError>(!s.engine_taken, "set_engine",
+                      "must come before the first use of an engine; \"", s.engine.name,
+                      "\" is in use, got \"", name, "\".");
+  s.engine = {std::string(name), "set_engine"};
+}
+
+void set_quiet(bool quiet) { state().quiet = quiet; }
+
+void announce_engine(std::string_view name) {
+  State& s = state();
+  if (s.quiet || keras_json::env_flag("HORNGATE_QUIET")) return;
+  const std::lock_guard lock(s.mutex);
+  if (std::find(s.announced.begin(), s.announced.end(), name) != s.announced.end()) return;
+  s.announced.emplace_back(name);
+  // CNTK's line has no full stop in Keras.
+  const std::string line =
+      text_of("Using ", display_name(name), name == "cntk" ? " backend\n" : " backend.\n");
+  std::fputs(line.c_str(), stderr);
+}
+
+void reset_settings() {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.ready = false;
+  s.quiet = false;
+  s.engine = {};
+  s.engine_taken = false;
+  s.announced.clear();
+}
+
+}  // namespace horngate

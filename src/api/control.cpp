@@ -1,0 +1,213 @@
+// Choosing between expressions, the learning phase, scopes.
+#include "horngate/ops/control.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "api/args.h"
+#include "horngate/config.h"
+#include "ir/scope.h"
+#include "prims/cond.h"
+
+namespace horngate {
+namespace {
+
+constexpr const char* kSwitch = "switch_";
+
+/// The phase of the process: fixed, or a flag that all graphs share.
+struct Phase {
+  std::mutex mutex;
+  std::optional<bool> fixed;
+  Tensor flag;
+};
+
+// Never destroyed: graphs may be built while the process ends.
+Phase& phase() {
+  static Phase* const kPhase = new Phase;
+  return *kPhase;
+}
+
+/// A condition that is already certain: Keras compares constants to choose what to build.
+std::optional<bool> certain(const Tensor& condition) {
+  const Node& n = *condition.node();
+  double a = 0, b = 0;
+  if (prim::is_scalar_constant(condition, &a)) return a != 0;
+  if (n.prim == Prim::cast && prim::is_scalar_constant(n.in[0], &a)) return a != 0;
+  if (n.in.size() != 2 || !prim::is_scalar_constant(n.in[0], &a) ||
+      !prim::is_scalar_constant(n.in[1], &b))
+    return {};
+  switch (n.prim) {
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    case Prim::ge: return a >= b;
+    default: return {};
+  }
+}
+
+struct Branches {
+  Tensor a, b;
+};
+
+/// Both expressions as tensors of one dtype; numbers take that of the other side.
+Branches branches_of(std::string_view function, const Expression& a, const Expression& b,
+                     std::string_view name_a, std::string_view name_b) {
+  Branches r;
+  if (!a.number()) r.a = dense_operand(function, a(), name_a);
+  if (!b.number()) r.b = dense_operand(function, b(), name_b);
+  if (a.number() && b.number()) {
+    r.a = prim::scalar(*a.number(), floatx());
+    r.b = weak_scalar(*b.number(), &r.a);
+  } else if (a.number()) {
+    r.a = weak_scalar(*a.number(), &r.b);
+  } else if (b.number()) {
+    r.b = weak_scalar(*b.number(), &r.a);
+  }
+  unify(function, &r.a, &r.b);
+  return r;
+}
+
+/// Shapes that select would broadcast although one of them shall be taken whole.
+bool differ(const Shape& a, const Shape& b) {
+  if (a.ndim() != b.ndim()) return false;  // a scalar beside a tensor stands for all its elements
+  for (size_t i = 0; i < a.ndim(); ++i)
+    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) return true;
+  return false;
+}
+
+Tensor take_one(const Tensor& condition, const Expression& a, const Expression& b) {
+  if (!a.is_callable() && !b.is_callable()) {
+    const Branches r = branches_of(kSwitch, a, b, "then_expression", "else_expression");
+    if (!differ(r.a.shape(), r.b.shape())) {
+      check_broadcast(kSwitch, r.a, r.b);
+      return prim::select(condition, r.a, r.b);
+    }
+    return make_cond(
+        kSwitch, condition, [&] { return Tensors{r.a}; }, [&] { return Tensors{r.b}; })[0];
+  }
+  check(!a.number() && !b.number(), kSwitch,
+        "a number cannot stand beside a callable; make it a constant.");
+  Tensor then_value;
+  const auto then_branch = [&] {
+    then_value = dense_operand(kSwitch, a(), "then_expression");
+    return Tensors{then_value};
+  };
+  const auto else_branch = [&] {
+    const Tensor value = dense_operand(kSwitch, b(), "else_expression");
+    check<TypeError>(value.dtype() == then_value.dtype(), kSwitch,
+                     "both expressions must have one dtype; got ", then_value.dtype(), " and ",
+                     value.dtype(), ".");
+    check(value.ndim() == then_value.ndim(), kSwitch,
+          "both expressions must have equally many dimensions; got shapes ", then_value.shape(),
+          " and ", value.shape(), ".");
+    return Tensors{value};
+  };
+  return make_cond(kSwitch, condition, then_branch, else_branch)[0];
+}
+
+/// Element by element: the condition gets axes at the end until it is repeated over those of the
+/// branches.
+Tensor take_elements(const Tensor& condition, const Expression& a, const Expression& b) {
+  const Branches r = branches_of(kSwitch, a, b, "then_expression", "else_expression");
+  const size_t rank = std::max(r.a.ndim(), r.b.ndim());
+  check(condition.ndim() <= rank, kSwitch,
+        "condition must not have more dimensions than the expressions; got shapes ",
+        condition.shape(), " and ", r.a.shape(), ".");
+  Ints axes;
+  for (size_t i = condition.ndim(); i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  const Tensor c = prim::expand_dims(condition, axes);
+  check_broadcast(kSwitch, r.a, r.b);
+  check_broadcast(kSwitch, c, r.a);
+  check_broadcast(kSwitch, c, r.b);
+  return prim::select(c, r.a, r.b);
+}
+
+Tensor take(std::string_view function, const Expression& e) {
+  if (e.number()) return prim::scalar(*e.number(), floatx());
+  return dense_operand(function, e());
+}
+
+}  // namespace
+
+Tensor switch_(const Tensor& condition, const Expression& then_expression,
+               const Expression& else_expression) {
+  const Tensor given = dense_operand(kSwitch, condition, "condition");
+  const Tensor c = prim::cast(given, DType::bool_);
+  if (c.ndim() > 0) return take_elements(c, then_expression, else_expression);
+  const bool one_is_callable = then_expression.is_callable() || else_expression.is_callable();
+  if (const std::optional<bool> known = certain(c); known && one_is_callable)
+    return take(kSwitch, *known ? then_expression : else_expression);
+  return take_one(c, then_expression, else_expression);
+}
+
+Tensor in_train_phase(const Expression& x, const Expression& alt, const Training& training) {
+  constexpr const char* kName = "in_train_phase";
+  std::optional<bool> value = training.value();
+  Tensor flag = training.tensor();
+  if (!value && !flag.defined()) {
+    value = fixed_learning_phase();
+    if (!value) flag = learning_phase();
+  }
+  if (value) return take(kName, *value ? x : alt);
+  if (flag.node()->prim != Prim::learning_phase) return switch_(flag, x, alt);
+  Branches r = branches_of(kName, x, alt, "x", "alt");
+  if (r.a.same_as(r.b)) return r.a;
+  if (x.number()) r.a = prim::broadcast_like(r.a, r.b);
+  if (alt.number()) r.b = prim::broadcast_like(r.b, r.a);
+  check(r.a.ndim() == r.b.ndim(), kName, "x and alt must have equally many dimensions; got shapes ",
+        r.a.shape(), " and ", r.b.shape(), ".");
+  return emit(attrs::phase{}, {r.a, r.b});
+}
+
+Tensor in_test_phase(const Expression& x, const Expression& alt, const Training& training) {
+  return in_train_phase(alt, x, training);
+}
+
+Tensor learning_phase() {
+  Phase& p = phase();
+  const std::lock_guard lock(p.mutex);
+  if (p.fixed) return prim::constant(Array(*p.fixed));
+  if (!p.flag.defined()) p.flag = emit(attrs::learning_phase{}, {}, {}, "keras_learning_phase");
+  return p.flag;
+}
+
+void set_learning_phase(int64_t value) {
+  check(value == 0 || value == 1, "set_learning_phase", "value must be 0 or 1; got ", value, ".");
+  Phase& p = phase();
+  const std::lock_guard lock(p.mutex);
+  p.fixed = value == 1;
+}
+
+std::optional<bool> fixed_learning_phase() {
+  Phase& p = phase();
+  const std::lock_guard lock(p.mutex);
+  return p.fixed;
+}
+
+void reset_learning_phase() {
+  Phase& p = phase();
+  const std::lock_guard lock(p.mutex);
+  p.fixed.reset();
+  p.flag = {};
+}
+
+std::string begin_name_scope(std::string_view name) {
+  check(!name.empty(), "name_scope", "name must not be empty.");
+  push_scope(name);
+  return current_scope();
+}
+
+void end_name_scope() {
+  check<RuntimeError>(!current_scope().empty(), "name_scope", "no scope is open on this thread.");
+  pop_scope();
+}
+
+void begin_control_dependencies(const Tensors& control_inputs) {
+  push_control_dependencies(control_inputs);
+}
+
+void end_control_dependencies() { pop_control_dependencies(); }
+
+}  // namespace horngate

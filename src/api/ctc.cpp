@@ -1,0 +1,80 @@
+// CTC: probabilities become logits, lengths vectors; the primitives do the rest.
+#include "horngate/ops/ctc.h"
+
+#include "api/args.h"
+#include "api/windows.h"
+#include "horngate/config.h"
+
+namespace horngate {
+namespace {
+
+/// log(y_pred + epsilon), which the primitives take a softmax of.
+Tensor logits_of(std::string_view function, const Tensor& y_pred) {
+  const Tensor p = float_operand(function, y_pred, "y_pred");
+  check(p.ndim() == 3, function, "y_pred must have 3 dimensions (samples, time, categories); got ",
+        "shape ", p.shape(), ".");
+  return prim::log(prim::shift(p, epsilon()));
+}
+
+/// Lengths (samples) or (samples, 1) as integers (samples). Keras feeds them as floats, too.
+Tensor lengths_of(std::string_view function, const Tensor& lengths, std::string_view argument,
+                  const Tensor& y_pred) {
+  Tensor n = prim::cast(dense_operand(function, lengths, argument), DType::int64);
+  const bool is_column = n.ndim() == 2 && (n.shape().dim(1) == 1 || n.shape().dim(1) < 0);
+  check(n.ndim() == 1 || is_column, function, argument,
+        " must have shape (samples,) or (samples, 1); got ", n.shape(), ".");
+  if (is_column) n = prim::squeeze(n, {1});
+  const int64_t has = n.shape().dim(0), samples = y_pred.shape().dim(0);
+  check(has < 0 || samples < 0 || has == samples, function, argument, " must have ", samples,
+        " entries, as y_pred of shape ", y_pred.shape(), "; got shape ", lengths.shape(), ".");
+  return n;
+}
+
+/// The first `width` columns of x (samples, time); only a call knows how many.
+Tensor columns(const Tensor& x, const Tensor& width) {
+  const Tensor zero = prim::constant(Array::of<int64_t>({0}));
+  return cut_axes(x, {{}, {true, zero, width}});
+}
+
+}  // namespace
+
+Tensor ctc_batch_cost(const Tensor& y_true, const Tensor& y_pred, const Tensor& input_length,
+                      const Tensor& label_length) {
+  constexpr const char* kName = "ctc_batch_cost";
+  const Tensor logits = logits_of(kName, y_pred);
+  const Tensor labels = prim::cast(dense_operand(kName, y_true, "y_true"), DType::int64);
+  check(labels.ndim() == 2, kName, "y_true must have 2 dimensions (samples, labels); got shape ",
+        labels.shape(), ".");
+  const int64_t has = labels.shape().dim(0), samples = logits.shape().dim(0);
+  check(has < 0 || samples < 0 || has == samples, kName, "y_true of shape ", labels.shape(),
+        " and y_pred of shape ", logits.shape(), " must have equally many samples.");
+  const Tensor loss = emit(attrs::ctc_loss{},
+                           {logits, labels, lengths_of(kName, input_length, "input_length", logits),
+                            lengths_of(kName, label_length, "label_length", logits)});
+  return prim::expand_dims(loss, {1});
+}
+
+CtcDecoded ctc_decode(const Tensor& y_pred, const Tensor& input_length, const CtcDecodeOptions& o) {
+  constexpr const char* kName = "ctc_decode";
+  const Tensor logits = logits_of(kName, y_pred);
+  const Tensor lengths = lengths_of(kName, input_length, "input_length", logits);
+  if (o.greedy) {
+    const Tensors r = outputs_of(emit(attrs::ctc_greedy{}, {logits, lengths}));
+    return {{columns(r[0], prim::expand_dims(r[1], {0}))}, r[2]};
+  }
+  check(o.beam_width >= 1, kName, "beam_width must be at least 1; got ", o.beam_width, ".");
+  check(o.top_paths >= 1 && o.top_paths <= o.beam_width, kName, "top_paths must be in [1, ",
+        o.beam_width, "], the beam_width; got ", o.top_paths, ".");
+  const Tensors r = outputs_of(emit(
+      attrs::ctc_beam{
+          .beam_width = o.beam_width, .top_paths = o.top_paths, .merge_repeated = o.merge_repeated},
+      {logits, lengths}));
+  CtcDecoded result{{}, r[2]};
+  for (int64_t i = 0; i < o.top_paths; ++i) {
+    const Tensor path = prim::squeeze(prim::slice_axis(r[0], 0, i, i + 1), {0});
+    result.decoded.push_back(columns(path, prim::slice_axis(r[1], 0, i, i + 1)));
+  }
+  return result;
+}
+
+}  // namespace horngate

@@ -1,0 +1,25 @@
+// Random nodes: where their seeds come from and what makes each call draw other numbers.
+#pragma once
+
+#include <optional>
+
+#include "prims/build.h"
+
+namespace horngate {
+
+/// The seed, or the next one of the process.
+int64_t seed_or_next(const std::optional<int64_t>& seed);
+
+/// The operand of a random node: its own counter of calls and, in a loop, the step.
+Tensor draw_operand();
+
+/// A random node of that shape.
+template <class A>
+Tensor draw_numbers(A a, const SymShape& shape) {
+  a.shape = shape.dims;
+  SmallVec<Tensor, 3> in{draw_operand()};
+  if (shape.operand.defined()) in.push_back(shape.operand);
+  return emit(std::move(a), std::move(in));
+}
+
+}  // namespace horngate

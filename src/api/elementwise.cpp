@@ -1,0 +1,203 @@
+// Element-wise functions, operators and comparisons.
+#include "horngate/ops/elementwise.h"
+
+#include <cmath>
+
+#include "api/args.h"
+#include "horngate/config.h"
+
+namespace horngate {
+namespace {
+
+struct Pair {
+  Tensor x, y;
+};
+
+void check_there(std::string_view function, const Number& n, std::string_view argument) {
+  check<TypeError>(!n.is_none(), function, argument, " must be a tensor or a number; got None.");
+}
+
+/// Two operands of one dtype whose shapes broadcast together.
+Pair agree(std::string_view function, const Number& x, const Number& y,
+           std::string_view second = "y") {
+  check_there(function, x, "x");
+  check_there(function, y, second);
+  Pair p;
+  if (x.is_tensor()) p.x = dense_operand(function, x.tensor(), "x");
+  if (y.is_tensor()) p.y = dense_operand(function, y.tensor(), second);
+  if (x.is_tensor() && y.is_tensor())
+    unify(function, &p.x, &p.y);
+  else if (x.is_tensor())
+    p.y = weak_scalar(y.value(), &p.x);
+  else if (y.is_tensor())
+    p.x = weak_scalar(x.value(), &p.y);
+  else
+    fail<TypeError>(function, "x or ", second, " must be a tensor; got the numbers ", x.value(),
+                    " and ", y.value(), ".");
+  check_broadcast(function, p.x, p.y);
+  return p;
+}
+
+/// The same without bool, for arithmetic and order.
+Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
+                   std::string_view second = "y") {
+  Pair p = agree(function, x, y, second);
+  if (p.x.dtype() == DType::bool_) {
+    p.x = prim::cast(p.x, floatx());
+    p.y = prim::cast(p.y, floatx());
+  }
+  return p;
+}
+
+Tensor add(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("add", x, y);
+  return prim::add(p.x, p.y);
+}
+Tensor subtract(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("subtract", x, y);
+  return prim::sub(p.x, p.y);
+}
+Tensor multiply(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("multiply", x, y);
+  return prim::mul(p.x, p.y);
+}
+Tensor divide(const Number& x, const Number& y) {
+  Pair p = agree_numeric("divide", x, y);
+  if (!is_float(p.x.dtype())) {
+    p.x = prim::cast(p.x, floatx());
+    p.y = prim::cast(p.y, floatx());
+  }
+  return prim::div(p.x, p.y);
+}
+
+}  // namespace
+
+Tensor operator+(const Tensor& x, const Tensor& y) { return add(x, y); }
+Tensor operator+(const Tensor& x, double y) { return add(x, y); }
+Tensor operator+(double x, const Tensor& y) { return add(x, y); }
+Tensor operator-(const Tensor& x, const Tensor& y) { return subtract(x, y); }
+Tensor operator-(const Tensor& x, double y) { return subtract(x, y); }
+Tensor operator-(double x, const Tensor& y) { return subtract(x, y); }
+Tensor operator*(const Tensor& x, const Tensor& y) { return multiply(x, y); }
+Tensor operator*(const Tensor& x, double y) { return multiply(x, y); }
+Tensor operator*(double x, const Tensor& y) { return multiply(x, y); }
+Tensor operator/(const Tensor& x, const Tensor& y) { return divide(x, y); }
+Tensor operator/(const Tensor& x, double y) { return divide(x, y); }
+Tensor operator/(double x, const Tensor& y) { return divide(x, y); }
+Tensor operator-(const Tensor& x) { return prim::neg(numeric_operand("negative", x)); }
+
+Tensor floordiv(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("floordiv", x, y);
+  return prim::floordiv(p.x, p.y);
+}
+Tensor mod(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("mod", x, y);
+  return prim::mod(p.x, p.y);
+}
+
+Tensor logical_and(const Tensor& x, const Tensor& y) {
+  const Tensor a = prim::cast(dense_operand("logical_and", x), DType::bool_);
+  const Tensor b = prim::cast(dense_operand("logical_and", y, "y"), DType::bool_);
+  check_broadcast("logical_and", a, b);
+  return prim::logical_and(a, b);
+}
+Tensor logical_or(const Tensor& x, const Tensor& y) {
+  const Tensor a = prim::cast(dense_operand("logical_or", x), DType::bool_);
+  const Tensor b = prim::cast(dense_operand("logical_or", y, "y"), DType::bool_);
+  check_broadcast("logical_or", a, b);
+  return prim::logical_or(a, b);
+}
+Tensor logical_not(const Tensor& x) {
+  return prim::logical_not(prim::cast(dense_operand("logical_not", x), DType::bool_));
+}
+
+Tensor cast(const Tensor& x, DType dtype) {
+  const Tensor y = prim::cast(dense_operand("cast", x), dtype);
+  return y.node()->prim == Prim::variable ? emit(attrs::after{}, {y}) : y;
+}
+
+Tensor square(const Tensor& x) {
+  const Tensor t = numeric_operand("square", x);
+  return prim::mul(t, t);
+}
+Tensor abs(const Tensor& x) { return prim::abs(numeric_operand("abs", x)); }
+Tensor sqrt(const Tensor& x) {
+  const Tensor t = float_operand("sqrt", x);
+  return prim::sqrt(prim::maximum(t, prim::scalar(0, t.dtype())));
+}
+Tensor exp(const Tensor& x) { return prim::exp(float_operand("exp", x)); }
+Tensor log(const Tensor& x) { return prim::log(float_operand("log", x)); }
+Tensor round(const Tensor& x) {
+  const Tensor t = numeric_operand("round", x);
+  return is_float(t.dtype()) ? prim::round(t) : t;
+}
+Tensor sign(const Tensor& x) { return prim::sign(numeric_operand("sign", x)); }
+Tensor sin(const Tensor& x) { return prim::sin(float_operand("sin", x)); }
+Tensor cos(const Tensor& x) { return prim::cos(float_operand("cos", x)); }
+
+Tensor pow(const Number& x, const Number& a) {
+  const Pair p = agree_numeric("pow", x, a, "a");
+  if (a.is_number() && !is_float(p.x.dtype()))
+    check(a.value() >= 0, "pow", "a must be at least 0 for x of dtype ", p.x.dtype(),
+          "; got a=", a.value(), ".");
+  return prim::pow(p.x, p.y);
+}
+
+Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {
+  Tensor y = numeric_operand("clip", x);
+  const auto bound = [&](const Number& n, std::string_view argument) {
+    const Pair p = agree_numeric("clip", y, n, argument);
+    y = p.x;
+    return p.y;
+  };
+  const bool open_above =
+      max_value.is_none() || (max_value.is_number() && max_value.value() == INFINITY);
+  const bool open_below =
+      min_value.is_none() || (min_value.is_number() && min_value.value() == -INFINITY);
+  // The lower bound comes last and so wins where the bounds are crossed. At a bound the gradient
+  // goes to x, the first operand.
+  if (!open_above) {
+    const Tensor high = bound(max_value, "max_value");
+    y = prim::minimum(y, high);
+  }
+  if (!open_below) {
+    const Tensor low = bound(min_value, "min_value");
+    y = prim::maximum(y, low);
+  }
+  return y;
+}
+
+Tensor maximum(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("maximum", x, y);
+  return prim::maximum(p.x, p.y);
+}
+Tensor minimum(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("minimum", x, y);
+  return prim::minimum(p.x, p.y);
+}
+Tensor equal(const Number& x, const Number& y) {
+  const Pair p = agree("equal", x, y);
+  return prim::eq(p.x, p.y);
+}
+Tensor not_equal(const Number& x, const Number& y) {
+  const Pair p = agree("not_equal", x, y);
+  return prim::ne(p.x, p.y);
+}
+Tensor greater(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("greater", x, y);
+  return prim::gt(p.x, p.y);
+}
+Tensor greater_equal(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("greater_equal", x, y);
+  return prim::ge(p.x, p.y);
+}
+Tensor less(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("less", x, y);
+  return prim::lt(p.x, p.y);
+}
+Tensor less_equal(const Number& x, const Number& y) {
+  const Pair p = agree_numeric("less_equal", x, y);
+  return prim::le(p.x, p.y);
+}
+
+}  // namespace horngate

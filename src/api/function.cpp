@@ -1,0 +1,145 @@
+// Functions, gradients, values of variables, updates.
+#include "horngate/function.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "api/args.h"
+#include "grad/reverse.h"
+#include "plan/function_impl.h"
+
+namespace horngate {
+namespace {
+
+VariableState& state_of(const Variable& v, const char* function) {
+  check<TypeError>(v.defined(), function, "x must be a variable; got an empty one.");
+  return *v.node()->as<attrs::variable>().state;
+}
+
+Tensor make_update(const Variable& x, const Tensor& value, const char* kind, double momentum = 0) {
+  const VariableState& state = state_of(x, "update");
+  check<TypeError>(!state.type.sparse, "update", "the sparse variable \"", state.name, "\" cannot be updated.");
+  check<TypeError>(value.defined(), "update", "the new value is empty (a gradient that is None?).");
+  return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(operand(value), state.type.dtype)});
+}
+
+/// Why nothing flows from the loss to a target: the first node on the way that has no gradient.
+[[noreturn]] void explain_disconnected(const Tensor& loss, const Tensor& target) {
+  std::vector<const Node*> stack{loss.node()}, order;
+  std::unordered_set<const Node*> seen{loss.node()};
+  while (!stack.empty()) {
+    const Node* n = stack.back();
+    stack.pop_back();
+    order.push_back(n);
+    for (const Tensor& t : n->in)
+      if (seen.insert(t.node()).second) stack.push_back(t.node());
+  }
+  std::sort(order.begin(), order.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  std::unordered_set<const Node*> depends{target.node()};
+  const Node* blocker = nullptr;
+  for (const Node* n : order)
+    for (const Tensor& t : n->in)
+      if (depends.count(t.node())) {
+        depends.insert(n);
+        if (!blocker && ((primitive(n->prim).flags & kNoGradient) || !is_float(n->out[0].dtype))) blocker = n;
+      }
+  const char* kind = target.node()->prim == Prim::variable ? "variable" : "tensor";
+  check(blocker != nullptr, "gradients (strict)", "the loss does not depend on ", kind, " \"", target.name(), "\".");
+  fail("gradients (strict)", primitive(blocker->prim).name, " has no gradient (node \"", display_name(*blocker),
+       "\", between the loss and ", kind, " \"", target.name(), "\").");
+}
+
+}  // namespace
+
+Update::Update(const Variable& variable, const Tensor& value) : op_(update(variable, value)) {}
+
+Arrays Function::operator()(std::span<const Array> inputs) const {
+  check(impl_ != nullptr, "function", "this Function is empty: make one with function(inputs, outputs).");
+  return impl_->call(inputs);
+}
+
+Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+                  const std::vector<Update>& updates, const FunctionOptions& options) {
+  Tensors ops;
+  for (const Update& u : updates)
+    if (u.op().defined()) ops.push_back(u.op());
+  return Function(std::make_shared<FunctionImpl>(inputs, outputs, ops, options.name));
+}
+
+Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables, const GradientsOptions& options) {
+  check(loss.defined(), "gradients", "the loss is empty.");
+  for (const Tensor& v : variables) check(v.defined(), "gradients", "a target is empty.");
+  Tensors out(variables.size());
+  if (is_float(loss.dtype())) out = reverse({loss}, {prim::full_like(loss, 1.0)}, variables, false);
+  if (options.strict)
+    for (size_t i = 0; i < out.size(); ++i)
+      if (!out[i].defined()) explain_disconnected(loss, variables[i]);
+  return out;
+}
+
+Array eval(const Tensor& x) {
+  check(x.defined(), "eval", "the tensor is empty.");
+  if (x.node()->prim == Prim::variable) return get_value(Variable(x));
+  return function({}, {x}, {}, {.name = "eval"})()[0];
+}
+
+Array get_value(const Variable& x) {
+  VariableState& v = state_of(x, "get_value");
+  Array held;
+  {
+    std::shared_lock lock(v.guard);
+    held = v.value;
+  }
+  // `held` keeps this version alive; an update meanwhile goes to other memory.
+  return held.is_sparse() ? held : held.copy();
+}
+
+Arrays batch_get_value(const std::vector<Variable>& xs) {
+  std::vector<VariableState*> states;
+  for (const Variable& x : xs) states.push_back(&state_of(x, "batch_get_value"));
+  std::vector<VariableState*> sorted = states;
+  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  Arrays held;
+  for (VariableState* v : sorted) v->guard.lock_shared();
+  for (VariableState* v : states) held.push_back(v->value);
+  for (VariableState* v : sorted) v->guard.unlock_shared();
+  for (Array& a : held)
+    if (!a.is_sparse()) a = a.copy();
+  return held;
+}
+
+void set_value(const Variable& x, const Array& value) { batch_set_value({{x, value}}); }
+
+void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
+  std::vector<VariableState*> states;
+  Arrays fresh;
+  for (const auto& [x, value] : values) {
+    VariableState& v = state_of(x, "set_value");
+    check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name, "\" cannot be changed.");
+    check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name, "\" has shape ",
+          v.type.shape, "; got a value of shape ", value.shape(), ".");
+    states.push_back(&v);
+    const Array cast = value.cast(v.type.dtype);
+    fresh.push_back(cast.raw() == value.raw() ? cast.copy() : cast.contiguous());
+  }
+  const VariableLocks writers(states);
+  std::vector<VariableState*> sorted = states;
+  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (VariableState* v : sorted) v->guard.lock();
+  for (size_t i = 0; i < states.size(); ++i) {
+    states[i]->value = std::move(fresh[i]);
+    ++states[i]->version;
+  }
+  for (VariableState* v : sorted) v->guard.unlock();
+}
+
+Tensor update(const Variable& x, const Tensor& new_x) { return make_update(x, new_x, "set"); }
+Tensor update_add(const Variable& x, const Tensor& increment) { return make_update(x, increment, "add"); }
+Tensor update_sub(const Variable& x, const Tensor& decrement) { return make_update(x, decrement, "sub"); }
+Tensor moving_average_update(const Variable& x, const Tensor& value, double momentum) {
+  return make_update(x, value, "lerp", momentum);
+}
+
+}  // namespace horngate

@@ -1,0 +1,270 @@
+// Reads keras.json and KERAS_BACKEND; writes the file with the defaults where there is none.
+#include "api/keras_json.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "horngate/config.h"
+#include "ir/check.h"
+
+namespace horngate {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace keras_json {
+
+bool env_flag(const char* name) {
+  const char* value = std::getenv(name);
+  return value && *value && std::string_view(value) != "0";
+}
+
+bool is_engine_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+DType floatx_from(std::string_view name, std::string_view where, std::string_view hint) {
+  for (const DType t : {DType::float16, DType::float32, DType::float64})
+    if (name == name_of(t)) return t;
+  fail(where, "floatx must be \"float16\", \"float32\" or \"float64\"; got \"", name, "\".", hint);
+}
+
+}  // namespace keras_json
+
+namespace {
+
+constexpr const char* kHint = " Correct the file, or delete it to get the defaults.";
+
+std::string env(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string home_folder() {
+  if (std::string home = env("HOME"); !home.empty()) return home;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::string buffer(4096, '\0');
+  if (getpwuid_r(getuid(), &entry, buffer.data(), buffer.size(), &found) == 0 && found &&
+      found->pw_dir)
+    return found->pw_dir;
+  return {};
+}
+
+// One keras.json: its text, for line numbers, and its fields.
+class File {
+ public:
+  File(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
+    try {
+      fields_ = Json::parse(text_);
+    } catch (const Json::parse_error& e) {
+      fail_at(line_at(e.byte), "must be JSON; ", reason_of(e), ".", kHint);
+    } catch (const Json::exception& e) {
+      fail_at(1, "must be JSON; ", e.what(), ".", kHint);
+    }
+    if (!fields_.is_object())
+      fail_at(1, "must hold a JSON object, { ... }; got ", fields_.type_name(), ".", kHint);
+  }
+
+  bool has(const char* key) const { return fields_.contains(key); }
+
+  std::string string(const char* key) const {
+    const Json& value = fields_.at(key);
+    if (!value.is_string())
+      fail_at(line_of(key), key, " must be a string; got ", text(value), ".", kHint);
+    return value.get<std::string>();
+  }
+
+  double number(const char* key) const {
+    const Json& value = fields_.at(key);
+    const double number = value.is_number() ? value.get<double>() : -1.0;
+    if (!(std::isfinite(number) && number >= 0))
+      fail_at(line_of(key), key, " must be a finite number, 0 or more; got ", text(value), ".",
+              kHint);
+    return number;
+  }
+
+  /// "<path>, line 3", where the errors about a field begin.
+  std::string where(const char* key) const { return text_of(path_, ", line ", line_of(key)); }
+
+ private:
+  template <class... P>
+  [[noreturn]] void fail_at(int64_t line, const P&... parts) const {
+    fail(text_of(path_, ", line ", line), parts...);
+  }
+
+  int64_t line_at(size_t byte) const {
+    const size_t end = std::min(byte ? byte - 1 : 0, text_.size());
+    return 1 + std::count(text_.begin(), text_.begin() + static_cast<ptrdiff_t>(end), '\n');
+  }
+
+  // Of two equal keys JSON takes the last, and so do we.
+  int64_t line_of(const char* key) const {
+    const std::string quoted = text_of('"', key, '"');
+    for (size_t at = text_.rfind(quoted); at != std::string::npos && at > 0;
+         at = text_.rfind(quoted, at - 1)) {
+      const size_t next = text_.find_first_not_of(" \t\r\n", at + quoted.size());
+      if (next != std::string::npos && text_[next] == ':') return line_at(at + 1);
+    }
+    return 1;
+  }
+
+  // nlohmann's text is "[...] parse error at line 2, column 3: what"; the line is ours already.
+  static std::string reason_of(const Json::parse_error& e) {
+    const std::string_view what = e.what();
+    const size_t at = what.find("column ");
+    return std::string(at == std::string_view::npos ? what : what.substr(at));
+  }
+
+  static std::string text(const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+  std::string path_;
+  std::string text_;
+  Json fields_;
+};
+
+DataFormat dim_ordering_from(const File& file) {
+  constexpr const char* kKey = "image_dim_ordering";
+  const std::string value = file.string(kKey);
+  check(value == "tf" || value == "th", file.where(kKey), kKey, " must be \"tf\" or \"th\"; got \"",
+        value, "\".", kHint);
+  return value == "th" ? DataFormat::channels_first : DataFormat::channels_last;
+}
+
+DataFormat image_data_format_from(const File& file) {
+  constexpr const char* kKey = "image_data_format";
+  const std::string value = file.string(kKey);
+  for (const DataFormat f : {DataFormat::channels_last, DataFormat::channels_first})
+    if (value == name_of(f)) return f;
+  fail(file.where(kKey), kKey, " must be \"channels_last\" or \"channels_first\"; got \"", value,
+       "\".", kHint);
+}
+
+// stdio, because a stream throws its own error for a folder of that name.
+std::string read_text(const std::string& path) {
+  std::string text;
+  FILE* file = std::fopen(path.c_str(), "rb");
+  int error = file ? 0 : errno;
+  if (file) {
+    char buffer[4096];
+    for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;)
+      text.append(buffer, n);
+    if (std::ferror(file)) error = errno;
+    std::fclose(file);
+  }
+  if (error)
+    fail(path, "must be readable; got \"", std::generic_category().message(error),
+         "\". Change its permissions, or set KERAS_HOME to another folder.");
+  return text;
+}
+
+// Through a second name, so that another process never sees half a file; link() fails if there is
+// one by now. What goes wrong does not matter: the defaults hold without a file.
+void write_defaults(const fs::path& path) {
+  const Settings defaults;
+  const Json fields = {{"image_data_format", name_of(defaults.image_data_format)},
+                       {"epsilon", defaults.epsilon},
+                       {"floatx", name_of(defaults.floatx)},
+                       {"backend", defaults.engine.name}};
+  std::error_code ignored;
+  fs::create_directories(path.parent_path(), ignored);
+  const std::string draft = text_of(path.string(), '.', getpid(), ".tmp");
+  std::ofstream out(draft, std::ios::binary | std::ios::trunc);
+  out << fields.dump(4) << '\n';
+  out.close();
+  if (out.good()) static_cast<void>(!link(draft.c_str(), path.c_str()));
+  fs::remove(draft, ignored);
+}
+
+bool is_ours(std::string_view name) {
+  for (const char* engine : {"native", "tensorflow", "theano", "cntk", "null"})
+    if (name == engine) return true;
+  return false;
+}
+
+// "horngate" is left to the caller; "horngate.theano", the module's name under Keras, is "theano".
+std::string without_module(std::string_view name) {
+  constexpr std::string_view kModule = "horngate.";
+  return std::string(name.starts_with(kModule) ? name.substr(kModule.size()) : name);
+}
+
+void check_engine(std::string_view where, std::string_view argument, std::string_view value,
+                  std::string_view hint) {
+  const std::string name = without_module(value);
+  if (keras_json::is_engine_name(name)) return;
+  std::string lower = name;
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string guess = is_ours(lower) ? text_of(" Did you mean \"", lower, "\"?") : "";
+  fail(where, argument,
+       "must name an engine (native, tensorflow, theano, cntk) or a plug-in of "
+       "small letters, digits and underscores; got \"",
+       value, "\".", guess.empty() ? hint : guess);
+}
+
+// KERAS_BACKEND beats the file. "horngate" asks for the default engine: the file's, if it is one of
+// ours.
+EngineChoice choose_engine(const File* file, const std::string& path) {
+  const std::string wanted = env("KERAS_BACKEND");
+  if (!wanted.empty() && wanted != "horngate") {
+    check_engine("KERAS_BACKEND", "", wanted, "");
+    return {without_module(wanted), "KERAS_BACKEND"};
+  }
+  if (!file || !file->has("backend")) return {};
+  const std::string named = file->string("backend");
+  if (named == "horngate") return {};
+  const std::string name = without_module(named);
+  if (!wanted.empty()) return is_ours(name) ? EngineChoice{name, path} : EngineChoice{};
+  check_engine(file->where("backend"), "backend ", named, kHint);
+  return {name, path};
+}
+
+}  // namespace
+
+std::string keras_home() {
+  if (std::string home = env("KERAS_HOME"); !home.empty()) return home;
+  std::string base = home_folder();
+  if (base.empty() || access(base.c_str(), W_OK) != 0) {
+    std::error_code error;
+    const fs::path temporary = fs::temp_directory_path(error);
+    base = error ? "/tmp" : temporary.string();
+  }
+  return (fs::path(base) / ".keras").string();
+}
+
+Settings read_settings() {
+  Settings s;
+  const std::string path = (fs::path(keras_home()) / "keras.json").string();
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    if (!keras_json::env_flag("HORNGATE_NO_CONFIG_WRITE")) write_defaults(path);
+    s.engine = choose_engine(nullptr, path);
+    return s;
+  }
+  const File file(path, read_text(path));
+  if (file.has("image_data_format"))
+    s.image_data_format = image_data_format_from(file);
+  else if (file.has("image_dim_ordering"))
+    s.image_data_format = dim_ordering_from(file);
+  if (file.has("epsilon")) s.epsilon = file.number("epsilon");
+  if (file.has("floatx"))
+    s.floatx = keras_json::floatx_from(file.string("floatx"), file.where("floatx"), kHint);
+  s.engine = choose_engine(&file, path);
+  return s;
+}
+
+}  // namespace horngate

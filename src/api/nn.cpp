@@ -1,0 +1,225 @@
+// Activations, losses, dropout and bias.
+#include "horngate/ops/nn.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "api/args.h"
+#include "api/dims.h"
+#include "api/draws.h"
+#include "api/shapes.h"
+#include "horngate/config.h"
+
+namespace horngate {
+namespace {
+
+Tensor zero_of(const Tensor& x) { return prim::scalar(0.0, x.dtype()); }
+
+/// x kept in [low, high]; at the ends the gradient still passes.
+Tensor clip(const Tensor& x, double low, double high) {
+  return prim::minimum(prim::maximum(x, prim::scalar(low, x.dtype())),
+                       prim::scalar(high, x.dtype()));
+}
+
+/// Probabilities away from 0 and 1, so that logarithms stay finite.
+Tensor clip_probabilities(const Tensor& p) { return clip(p, epsilon(), 1.0 - epsilon()); }
+
+// max(x, 0) + log(1 + exp(-|x|)). Selects, where max and abs would do for the value, make the
+// gradient at 0 come out as the 1/2 that it is.
+Tensor softplus_of(const Tensor& x) {
+  const Tensor positive = prim::gt(x, zero_of(x));
+  const Tensor minus_abs = prim::select(positive, prim::neg(x), x);
+  return prim::add(prim::select(positive, x, zero_of(x)), prim::log1p(prim::exp(minus_abs)));
+}
+
+struct Pair {
+  Tensor target, output;
+};
+
+/// Target and output of a loss in one dtype, which is a float.
+Pair losses_of(std::string_view function, const Tensor& target, const Tensor& output) {
+  Pair p{dense_operand(function, target, "target"), float_operand(function, output, "output")};
+  unify(function, &p.target, &p.output);
+  return p;
+}
+
+}  // namespace
+
+Tensor relu(const Tensor& x, const ReluOptions& o) {
+  Tensor in = numeric_operand("relu", x);
+  // Integers become floats where a number is fractional.
+  for (double number : {o.alpha, o.threshold, o.max_value.value_or(0.0)}) weak_scalar(number, &in);
+  const auto scalar = [&](double number) { return prim::scalar(number, in.dtype()); };
+  const Tensor zero = scalar(0.0);
+  if (o.alpha != 0 && o.threshold == 0 && !o.max_value)
+    return prim::select(prim::gt(in, zero), in, prim::scale(in, o.alpha));
+
+  Tensor y = in;
+  // This way round NaN passes, and so it does in the maximum, which gives x no gradient at 0.
+  if (o.threshold != 0) y = prim::select(prim::le(in, scalar(o.threshold)), zero, in);
+  if (o.max_value) y = prim::minimum(y, scalar(*o.max_value));
+  if (o.max_value || o.threshold == 0) y = prim::maximum(zero, y);
+  if (o.alpha == 0) return y;
+  const Tensor below = prim::maximum(zero, prim::sub(scalar(o.threshold), in));
+  return prim::sub(y, prim::scale(below, o.alpha));
+}
+
+// The exponential sees no positive x: it could overflow, and 0 * inf in the gradient is NaN.
+Tensor elu(const Tensor& x, double alpha) {
+  const Tensor in = float_operand("elu", x);
+  const Tensor positive = prim::gt(in, zero_of(in));
+  const Tensor negative_part = prim::select(positive, zero_of(in), in);
+  return prim::select(positive, in, prim::scale(prim::expm1(negative_part), alpha));
+}
+
+Tensor softmax(const Tensor& x, int64_t axis) {
+  const Tensor in = float_operand("softmax", x);
+  return emit(attrs::softmax{.axis = normalize_axis("softmax", axis, in.shape())}, {in});
+}
+
+Tensor softplus(const Tensor& x) { return softplus_of(float_operand("softplus", x)); }
+
+Tensor softsign(const Tensor& x) {
+  const Tensor in = float_operand("softsign", x);
+  return prim::div(in, prim::shift(prim::abs(in), 1.0));
+}
+
+Tensor sigmoid(const Tensor& x) { return prim::sigmoid(float_operand("sigmoid", x)); }
+
+Tensor hard_sigmoid(const Tensor& x) {
+  const Tensor in = float_operand("hard_sigmoid", x);
+  return clip(prim::shift(prim::scale(in, 0.2), 0.5), 0.0, 1.0);
+}
+
+Tensor tanh(const Tensor& x) { return prim::tanh(float_operand("tanh", x)); }
+
+Tensor categorical_crossentropy(const Tensor& target, const Tensor& output,
+                                const CrossentropyOptions& o) {
+  constexpr const char* kName = "categorical_crossentropy";
+  const auto [t, p] = losses_of(kName, target, output);
+  const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
+  check_broadcast(kName, t, p);
+  Tensor log_p;
+  if (o.from_logits)
+    log_p = emit(attrs::log_softmax{.axis = axis}, {p});
+  else
+    log_p = prim::log(clip_probabilities(prim::div(p, prim::reduce_sum(p, {axis}, true))));
+  return prim::neg(prim::reduce_sum(prim::mul(t, log_p), {axis}));
+}
+
+Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output,
+                                       const CrossentropyOptions& o) {
+  constexpr const char* kName = "sparse_categorical_crossentropy";
+  Tensor p = float_operand(kName, output, "output");
+  const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
+  const auto rank = static_cast<int64_t>(p.ndim());
+  if (axis != rank - 1) {
+    Ints perm;
+    for (int64_t i = 0; i < rank; ++i)
+      if (i != axis) perm.push_back(i);
+    perm.push_back(axis);
+    p = prim::transpose(p, perm);
+  }
+  if (!o.from_logits) p = prim::log(clip_probabilities(p));
+  const Tensor log_p = emit(attrs::log_softmax{.axis = rank - 1}, {p});
+
+  // One class number per row: any shape with as many elements will do.
+  SymDims dims = dims_of(p);
+  dims.back() = 1;
+  const SymShape rows = one_inferred(shape_of_dims(dims));
+  const Tensor given = dense_operand(kName, target, "target");
+  check(!given.shape().is_static() || !rows.is_static() ||
+            std::count(rows.dims.begin(), rows.dims.end(), kInfer) > 0 ||
+            given.shape().size() == Shape(rows.dims).size(),
+        kName, "target must have one class number per distribution of output of shape ",
+        output.shape(), "; got shape ", given.shape(), ".");
+  const Tensor labels = prim::reshape(prim::cast(given, DType::int64), rows);
+
+  // 32 bits are enough to find the class; whether there is one is asked of all 64.
+  const SymDim classes = dim_of(p, static_cast<size_t>(rank - 1));
+  const Tensor class_of = prim::iota(shape_of_dims({classes}), DType::int32);
+  const Tensor hit = prim::eq(prim::cast(labels, DType::int32), class_of);
+  const Tensor loss =
+      prim::neg(prim::reduce_sum(prim::select(hit, log_p, zero_of(log_p)), {rank - 1}));
+  const Tensor row = prim::squeeze(labels, {rank - 1});
+  const Tensor is_class = prim::logical_and(
+      prim::ge(row, zero_of(row)), prim::lt(row, prim::count(p, {rank - 1}, DType::int64)));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return prim::select(is_class, loss, prim::scalar(nan, loss.dtype()));
+}
+
+Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
+  constexpr const char* kName = "binary_crossentropy";
+  const auto [t, x] = losses_of(kName, target, output);
+  check_broadcast(kName, t, x);
+  // -t log s(x) - (1 - t) log(1 - s(x)) with s = sigmoid
+  if (from_logits) return prim::sub(softplus_of(x), prim::mul(x, t));
+  // epsilon once more inside of the logarithms, as TensorFlow's Keras adds it
+  const Tensor p = clip_probabilities(x), one = prim::scalar(1.0, p.dtype());
+  const Tensor log_p = prim::log(prim::shift(p, epsilon()));
+  const Tensor log_not_p = prim::log(prim::shift(prim::sub(one, p), epsilon()));
+  return prim::neg(prim::add(prim::mul(t, log_p), prim::mul(prim::sub(one, t), log_not_p)));
+}
+
+Tensor dropout(const Tensor& x, double level, const DropoutOptions& o) {
+  const Tensor in = float_operand("dropout", x);
+  check(level >= 0.0 && level < 1.0, "dropout", "level must be in [0, 1); got ", level, ".");
+  if (level == 0.0) return in;
+  SymDims dims = dims_of(in);
+  if (o.noise_shape.whole.defined() || !o.noise_shape.entries.empty()) {
+    const SymShape noise = sym_shape_of("dropout", o.noise_shape, "noise_shape");
+    check(noise.dims.size() == in.ndim(), "dropout", "noise_shape must have ", in.ndim(),
+          " entries for x of shape ", in.shape(), "; got ", noise.dims.size(), ".");
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t n = noise.dims[i];
+      check(n == kInfer || n == 1 || n < 0 || !dims[i].is_known() || n == dims[i].known, "dropout",
+            "noise_shape must have 1, None or the dimension of x of shape ", in.shape(),
+            " on each axis; got ", n, " on axis ", i, ".");
+      if (n != kInfer) dims[i] = dim_of(noise, i);
+    }
+  }
+  const double keep = 1.0 - level;
+  const Tensor mask = draw_numbers(
+      attrs::random_bernoulli{.dtype = in.dtype(), .seed = seed_or_next(o.seed), .p = keep},
+      shape_of_dims(dims));
+  return prim::mul(in, prim::scale(mask, 1.0 / keep));
+}
+
+Tensor in_top_k(const Tensor& predictions, const Tensor& targets, int64_t k) {
+  const Tensor p = float_operand("in_top_k", predictions, "predictions");
+  const Tensor t = index_operand("in_top_k", targets, "targets");
+  check(p.ndim() == 2, "in_top_k", "predictions must have 2 dimensions; got shape ", p.shape(),
+        ".");
+  check(t.ndim() == 1, "in_top_k", "targets must have 1 dimension; got shape ", t.shape(), ".");
+  return emit(attrs::in_top_k{.k = k}, {p, t});
+}
+
+// A bias of several axes is written (spatial.., channels). For channels_first Keras reshapes it, it
+// does not transpose it; so do we.
+Tensor bias_add(const Tensor& x, const Tensor& bias, std::optional<DataFormat> data_format) {
+  Tensor in = numeric_operand("bias_add", x), b = numeric_operand("bias_add", bias, "bias");
+  unify("bias_add", &in, &b);
+  const size_t rank = in.ndim();
+  check(rank >= 1, "bias_add", "x must have at least 1 dimension; got shape ", in.shape(), ".");
+  check(b.ndim() == 1 || b.ndim() + 1 == rank, "bias_add", "bias must have 1 or ", rank - 1,
+        " dimensions for x of shape ", in.shape(), "; got shape ", b.shape(), ".");
+  const bool first = rank >= 3 && rank <= 5 &&
+                     data_format.value_or(image_data_format()) == DataFormat::channels_first;
+  if (first) {
+    SymDims dims = dims_of(b);
+    const SymDim channels = dims.back();
+    dims.pop_back();
+    if (b.ndim() == 1) dims.assign(rank - 2, SymDim(1));
+    dims.insert(dims.begin(), channels);
+    b = prim::reshape(b, shape_of_dims(dims));
+  }
+  for (size_t i = 0; i < b.ndim(); ++i) {
+    const int64_t has = in.shape().dim(rank - b.ndim() + i), adds = b.shape().dim(i);
+    check(has < 0 || adds < 0 || has == adds || (adds == 1 && (i > 0 || bias.ndim() > 1)),
+          "bias_add", "bias of shape ", bias.shape(), " does not fit x of shape ", in.shape(), " (",
+          first ? "channels_first" : "channels_last", ").");
+  }
+  return prim::add(in, b);
+}
+
+}  // namespace horngate

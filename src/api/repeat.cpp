@@ -1,0 +1,205 @@
+// Repeating: tile, repeat_elements, resizing; and sequences.
+#include <algorithm>
+#include <cmath>
+
+#include "api/args.h"
+#include "api/shapes.h"
+#include "horngate/ops/shape.h"
+#include "prims/rules.h"
+
+namespace horngate {
+namespace {
+
+enum class Repeat { whole, each };  // abab or aabb
+
+/// x `factors[i]` times along axis i: a new axis beside each one that is repeated, broadcast, and
+/// merged with it. An axis of size 1 needs no new one.
+Tensor repeated(const Tensor& x, const SymShape& factors, Repeat how) {
+  if (std::all_of(factors.dims.begin(), factors.dims.end(), [](int64_t f) { return f == 1; }))
+    return x;
+  Ints added;
+  SymShape spread;  // factors of the axes of x and the added ones
+  Tensors parts;
+  const Tensor one = prim::constant(Array::of<int64_t>({1}));
+  const auto push = [&](bool factor, size_t i) {
+    const auto at = static_cast<int64_t>(i);
+    spread.dims.push_back(factor ? factors.dims[i] : 1);
+    if (factors.is_static()) return;
+    parts.push_back(factor ? prim::slice_axis(factors.operand, 0, at, at + 1) : one);
+  };
+  for (size_t i = 0; i < x.ndim(); ++i) {
+    if (factors.dims[i] == 1 || x.shape().dim(i) == 1) {
+      push(factors.dims[i] != 1, i);
+      continue;
+    }
+    const auto here = static_cast<int64_t>(spread.dims.size());
+    added.push_back(how == Repeat::whole ? here : here + 1);
+    push(how == Repeat::whole, i);
+    push(how == Repeat::each, i);
+  }
+  if (!parts.empty()) spread.operand = prim::concat(parts, 0);
+  const Tensor wide = prim::expand_dims(x, added);
+  const Tensor filled = prim::broadcast(wide, scaled_shape(wide, spread));
+  return added.empty() ? filled : prim::reshape(filled, one_inferred(scaled_shape(x, factors)));
+}
+
+/// Factors for some axes, 1 for the others.
+SymShape factors_at(const Tensor& x, std::span<const int64_t> factors, size_t first) {
+  SymShape result{Ints(x.ndim(), 1), {}};
+  for (size_t i = 0; i < factors.size(); ++i) result.dims[first + i] = factors[i];
+  return result;
+}
+
+void check_factor(std::string_view function, std::string_view argument, int64_t factor) {
+  check(factor >= 1, function, argument, " must be at least 1; got ", factor, ".");
+}
+
+size_t spatial_axis(DataFormat data_format) {
+  return data_format == DataFormat::channels_first ? 2 : 1;
+}
+
+/// x stretched along an axis: between an element and the next one, `factor` steps of a straight
+/// line; after the last element it stays. y[i * factor + k] = x[i] + (x[i + 1] - x[i]) * k / factor
+Tensor stretch(const Tensor& x, int64_t axis, int64_t factor) {
+  if (factor == 1) return x;
+  const Tensor next = prim::concat(
+      Tensors{prim::slice_axis(x, axis, 1, kToEnd), prim::slice_axis(x, axis, -1, kToEnd)}, axis);
+  Ints dims(x.ndim() - static_cast<size_t>(axis), 1);
+  dims[0] = factor;
+  Array weights(DType::float64, dims);
+  for (int64_t k = 0; k < factor; ++k)
+    weights.data<double>()[k] = static_cast<double>(k) / static_cast<double>(factor);
+  const Tensor weight = prim::constant(weights.cast(x.dtype()));
+  const Tensor here = prim::expand_dims(x, {axis + 1});
+  const Tensor rise = prim::sub(prim::expand_dims(next, {axis + 1}), here);
+  const int64_t factors[] = {factor};
+  return prim::reshape(
+      prim::add(here, prim::mul(rise, weight)),
+      one_inferred(scaled_shape(x, factors_at(x, factors, static_cast<size_t>(axis)))));
+}
+
+}  // namespace
+
+Tensor repeat_elements(const Tensor& x, int64_t rep, int64_t axis) {
+  const Tensor t = dense_operand("repeat_elements", x);
+  axis = normalize_axis("repeat_elements", axis, t.shape());
+  check(rep >= 0, "repeat_elements", "rep must be at least 0; got ", rep, ".");
+  const int64_t factors[] = {rep};
+  return repeated(t, factors_at(t, factors, static_cast<size_t>(axis)), Repeat::each);
+}
+
+Tensor repeat(const Tensor& x, int64_t n) {
+  const Tensor t = prim::expand_dims(ranked_operand("repeat", x, 2), {1});
+  check(n >= 0, "repeat", "n must be at least 0; got ", n, ".");
+  const int64_t factors[] = {n};
+  return repeated(t, factors_at(t, factors, 1), Repeat::whole);
+}
+
+Tensor tile(const Tensor& x, const ShapeArg& n) {
+  const Tensor t = dense_operand("tile", x);
+  SymShape factors = full_shape_of("tile", n, "n");
+  check<NotImplementedError>(factors.dims.size() <= t.ndim(), "tile",
+                             "n must have at most one entry per axis of x; got ",
+                             factors.dims.size(), " for shape ", t.shape(), ".");
+  const size_t missing = t.ndim() - factors.dims.size();
+  if (missing == 0) return repeated(t, factors, Repeat::whole);
+  Ints dims(missing, 1);
+  for (int64_t f : factors.dims) dims.push_back(f);
+  factors.dims = dims;
+  if (factors.operand.defined()) {
+    const Tensor one = prim::constant(Array::of<int64_t>({1}));
+    Tensors parts(missing, one);
+    parts.push_back(factors.operand);
+    factors.operand = prim::concat(parts, 0);
+  }
+  return repeated(t, factors, Repeat::whole);
+}
+
+Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_factor,
+                     DataFormat data_format, Interpolation interpolation) {
+  constexpr const char* kName = "resize_images";
+  const Tensor t = ranked_operand(kName, x, 4);
+  check_factor(kName, "height_factor", height_factor);
+  check_factor(kName, "width_factor", width_factor);
+  const size_t rows = spatial_axis(data_format);
+  if (interpolation == Interpolation::nearest) {
+    const int64_t factors[] = {height_factor, width_factor};
+    return repeated(t, factors_at(t, factors, rows), Repeat::each);
+  }
+  const auto axis = static_cast<int64_t>(rows);
+  return stretch(stretch(float_operand(kName, t), axis + 1, width_factor), axis, height_factor);
+}
+
+Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_factor,
+                      int64_t width_factor, DataFormat data_format) {
+  constexpr const char* kName = "resize_volumes";
+  const Tensor t = ranked_operand(kName, x, 5);
+  check_factor(kName, "depth_factor", depth_factor);
+  check_factor(kName, "height_factor", height_factor);
+  check_factor(kName, "width_factor", width_factor);
+  const int64_t factors[] = {depth_factor, height_factor, width_factor};
+  return repeated(t, factors_at(t, factors, spatial_axis(data_format)), Repeat::each);
+}
+
+namespace {
+
+/// A sequence of numbers that are all known: n of them.
+Tensor known_sequence(double start, double stop, double step, DType dtype) {
+  check(step != 0 && std::isfinite(step) && std::isfinite(start) && std::isfinite(stop), "arange",
+        "start, stop and step must be finite, and step not 0; got ", start, ", ", stop, " and ",
+        step, ".");
+  const double count = std::ceil((stop - start) / step);
+  check(count < 9e18, "arange", "from ", start, " to ", stop, " by ", step,
+        " are too many numbers.");
+  const int64_t n = count > 0 ? static_cast<int64_t>(count) : 0;
+  const bool whole = start == std::trunc(start) && step == std::trunc(step);
+  const DType work = whole ? DType::int64 : DType::float64;
+  const Tensor steps = prim::mul(prim::iota(n, work), prim::scalar(step, work));
+  return prim::cast(prim::add(steps, prim::scalar(start, work)), dtype);
+}
+
+/// One argument of arange as a scalar; integers are int64, so that they can be a length.
+Tensor scalar_of(const Number& n, std::string_view argument) {
+  if (n.is_number()) {
+    const bool whole = n.value() == std::trunc(n.value());
+    return prim::scalar(n.value(), whole ? DType::int64 : DType::float64);
+  }
+  const Tensor t = numeric_operand("arange", n.tensor(), argument);
+  const bool ok = t.ndim() == 0 || (t.ndim() == 1 && t.shape().dim(0) == 1);
+  check(ok, "arange", argument, " must be a number or a scalar tensor; got shape ", t.shape(), ".");
+  const Tensor wide = prim::cast(t, is_float(t.dtype()) ? DType::float64 : DType::int64);
+  return t.ndim() == 0 ? wide : prim::squeeze(wide, {0});
+}
+
+/// max(0, ceil((stop - start) / step)) as 1-D int64 with one element.
+Tensor sequence_length(const Tensor& start, const Tensor& stop, const Tensor& step) {
+  // ceil(a / b) = -floor(-a / b)
+  const Tensor distance = prim::sub(start, stop);
+  const Tensor count = prim::neg(prim::floordiv(distance, step));
+  const Tensor n = prim::maximum(prim::cast(count, DType::int64), prim::scalar(0, DType::int64));
+  return prim::expand_dims(n, {0});
+}
+
+}  // namespace
+
+Tensor arange(const Number& start, const ArangeOptions& options) {
+  check<TypeError>(!start.is_none(), "arange", "start must be a number or a tensor; got None.");
+  check<TypeError>(!options.step.is_none(), "arange",
+                   "step must be a number or a tensor; got None.");
+  check<TypeError>(options.dtype != DType::bool_, "arange", "dtype must be numeric; got bool.");
+  const bool only_stop = options.stop.is_none();
+  const Number first = only_stop ? Number(0) : start, last = only_stop ? start : options.stop;
+  if (first.is_number() && last.is_number() && options.step.is_number())
+    return known_sequence(first.value(), last.value(), options.step.value(), options.dtype);
+  Tensors s{scalar_of(first, "start"), scalar_of(last, only_stop ? "start" : "stop"),
+            scalar_of(options.step, "step")};
+  unify("arange", &s);
+  const Tensor length = sequence_length(s[0], s[1], s[2]);
+  SymShape n{{}, length};
+  prim::known_ints(length, &n.dims);
+  if (!rules::from_operand(n.dims)) n.operand = {};
+  const Tensor steps = prim::mul(prim::iota(n, s[0].dtype()), s[2]);
+  return prim::cast(prim::add(steps, s[0]), options.dtype);
+}
+
+}  // namespace horngate

@@ -1,0 +1,172 @@
+// rnn: recurrence over the time axis, as a loop or unrolled.
+#include "api/args.h"
+#include "api/loops.h"
+#include "horngate/ops/functional.h"
+
+namespace horngate {
+namespace {
+
+constexpr const char* kName = "rnn";
+
+struct Rnn {
+  const RnnStepFunction& step;
+  Tensor x;     // (samples, time, ..)
+  Tensor mask;  // bool (samples, time, ..), or empty
+  Tensors states;
+  Tensors constants;
+  bool backwards;
+
+  RnnStep call(const Tensor& x_t, const Tensors& now) const;
+};
+
+RnnStep Rnn::call(const Tensor& x_t, const Tensors& now) const {
+  Tensors arguments = now;
+  arguments.insert(arguments.end(), constants.begin(), constants.end());
+  RnnStep r = step(x_t, arguments);
+  check(r.output.defined() && r.output.ndim() >= 1, kName,
+        "the step function must return an output of shape (samples, ..); got ",
+        r.output.defined() ? r.output.shape().str() : "an empty tensor", ".");
+  check(r.new_states.size() == states.size(), kName, "the step function must return ",
+        states.size(), " states; got ", r.new_states.size(), ".");
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Tensor &before = now[i], &after = r.new_states[i];
+    check(after.defined(), kName, "the step function returned an empty tensor as state ", i, ".");
+    check<TypeError>(after.dtype() == before.dtype(), kName,
+                     "the step function must keep the dtype of state ", i, ", ", before.dtype(),
+                     "; got ", after.dtype(), ".");
+    check(after.ndim() == before.ndim(), kName, "the step function must keep the rank of state ", i,
+          " of shape ", before.shape(), "; got shape ", after.shape(), ".");
+  }
+  return r;
+}
+
+/// A mask as bool (samples, time); one with an axis of 1 at the end loses it.
+Tensor mask_of(const Tensor& given, const Tensor& x) {
+  Tensor mask = prim::cast(dense_operand(kName, given, "mask"), DType::bool_);
+  check(mask.ndim() >= 2, kName, "mask must have shape (samples, time) or (samples, time, 1); got ",
+        mask.shape(), ".");
+  while (mask.ndim() > 2 && mask.shape().dim(mask.ndim() - 1) == 1)
+    mask = prim::squeeze(mask, {static_cast<int64_t>(mask.ndim()) - 1});
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t a = mask.shape().dim(i), b = x.shape().dim(i);
+    check(a < 0 || b < 0 || a == b, kName, "mask of shape ", mask.shape(),
+          " does not fit inputs of shape ", x.shape(), ".");
+  }
+  return mask;
+}
+
+/// `now` where the mask of a time step is set, else `before`; axes that the mask lacks follow its
+/// own.
+Tensor masked(const Tensor& mask, const Tensor& now, const Tensor& before) {
+  check(mask.ndim() <= now.ndim(), kName,
+        "a mask needs outputs and states with at least the axes (samples, ..); got shape ",
+        now.shape(), ".");
+  Ints axes;
+  for (size_t i = mask.ndim(); i < now.ndim(); ++i) axes.push_back(static_cast<int64_t>(i));
+  return prim::select(prim::expand_dims(mask, axes), now, before);
+}
+
+/// x[:, t], also for t = -1.
+Tensor at_time(const Tensor& x, int64_t t) {
+  return prim::squeeze(prim::slice_axis(x, 1, t, t == -1 ? kToEnd : t + 1), {1});
+}
+
+RnnResult unrolled(const Rnn& r, int64_t length) {
+  Tensors states = r.states, outputs;
+  Tensor last;
+  for (int64_t i = 0; i < length; ++i) {
+    const int64_t t = r.backwards ? length - 1 - i : i;
+    RnnStep s = r.call(at_time(r.x, t), states);
+    if (r.mask.defined()) {
+      const Tensor mask = at_time(r.mask, t);
+      s.output = masked(mask, s.output, last.defined() ? last : prim::zeros_like(s.output));
+      for (size_t k = 0; k < states.size(); ++k)
+        s.new_states[k] = masked(mask, s.new_states[k], states[k]);
+    }
+    last = s.output;
+    states = s.new_states;
+    outputs.push_back(prim::expand_dims(last, {1}));
+  }
+  return {last, prim::concat(outputs, 1), states};
+}
+
+/// Where the last output is found among the results of the loop.
+enum class Last : uint8_t { state, carry, sequence };
+
+// Carries: the states, then (with a mask, or where nothing else holds it) the last output, zeros at
+// first.
+RnnResult looped(const Rnn& r) {
+  // By an index, not a slice: the shape of the result does not depend on the number of time steps.
+  const Tensor first_x = prim::gather(r.x, prim::constant(Array(int64_t{0})), 1);
+  const RnnStep first = r.call(first_x, r.states);
+  const size_t n = r.states.size();
+
+  Last last = Last::carry;
+  size_t same = 0;  // state that is the output
+  while (same < n && !first.output.same_as(first.new_states[same])) ++same;
+  if (!r.mask.defined() && same < n) last = Last::state;
+  if (!r.mask.defined() && n == 0 && r.x.shape().dim(1) > 0) last = Last::sequence;
+
+  ScanSpec spec{.xs = {r.x},
+                .x_axes = {1},
+                .x_reversed = {r.backwards},
+                .inits = r.states,
+                .y_axes = {1},
+                .y_reversed = {0}};
+  if (r.mask.defined()) {
+    spec.xs.push_back(r.mask);
+    spec.x_axes.push_back(1);
+    spec.x_reversed.push_back(r.backwards);
+  }
+  if (last == Last::carry) spec.inits.push_back(prim::zeros_like(first.output));
+
+  const auto step = [&](const Tensors& x, const Tensors& carries, const Tensor&) {
+    const Tensors now(carries.begin(), carries.begin() + static_cast<int64_t>(n));
+    RnnStep s = r.call(x[0], now);
+    if (r.mask.defined()) {
+      s.output = masked(x[1], s.output, carries[n]);
+      for (size_t k = 0; k < n; ++k) s.new_states[k] = masked(x[1], s.new_states[k], now[k]);
+    }
+    // A step function may do something else the second time.
+    if (last == Last::state && !s.output.same_as(s.new_states[same])) last = Last::sequence;
+    StepResult result{s.new_states, {s.output}};
+    if (last == Last::carry) result.carries.push_back(s.output);
+    return result;
+  };
+  const Tensors out = make_loop(kName, spec, step);
+
+  const Tensor& outputs = out.back();
+  RnnResult result{{}, outputs, Tensors(out.begin(), out.begin() + static_cast<int64_t>(n))};
+  switch (last) {
+    case Last::state: result.last_output = out[same]; break;
+    case Last::carry: result.last_output = out[n]; break;
+    case Last::sequence: result.last_output = at_time(outputs, -1); break;
+  }
+  return result;
+}
+
+}  // namespace
+
+RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
+              const Tensors& initial_states, const RnnOptions& o) {
+  Rnn r{step_function, dense_operand(kName, inputs, "inputs"), {}, {}, {}, o.go_backwards};
+  check(r.x.ndim() >= 3, kName, "inputs must have at least 3 dimensions (samples, time, ..); got ",
+        "shape ", r.x.shape(), ".");
+  for (const Tensor& s : initial_states)
+    r.states.push_back(dense_operand(kName, s, "initial_states"));
+  for (const Tensor& c : o.constants) r.constants.push_back(operand(c));
+  if (o.mask.defined()) {
+    check(!initial_states.empty(), kName, "a mask needs initial_states; got none.");
+    r.mask = mask_of(o.mask, r.x);
+  }
+  if (!o.unroll) return looped(r);
+  const int64_t known = r.x.shape().dim(1);
+  const int64_t length = known >= 0 ? known : o.input_length.value_or(-1);
+  check(length >= 0, kName, "unroll needs inputs with a fixed number of time steps; got shape ",
+        r.x.shape(), ".");
+  check(length >= 1, kName, "unroll needs at least one time step; got inputs of shape ",
+        r.x.shape(), ".");
+  return unrolled(r, length);
+}
+
+}  // namespace horngate

@@ -1,0 +1,218 @@
+// Joining, reshaping, padding and slicing.
+#include "horngate/ops/shape.h"
+
+#include <algorithm>
+
+#include "api/args.h"
+#include "api/shapes.h"
+#include "api/sparse.h"
+#include "horngate/config.h"
+#include "prims/rules.h"
+
+namespace horngate {
+namespace {
+
+void check_joinable(std::string_view function, const Tensors& xs, int64_t except) {
+  const Shape& first = xs[0].shape();
+  for (size_t k = 1; k < xs.size(); ++k) {
+    const Shape& other = xs[k].shape();
+    check(other.ndim() == first.ndim(), function,
+          "tensors must have equally many dimensions; got shapes ", first, " and ", other, ".");
+    for (size_t i = 0; i < first.ndim(); ++i) {
+      if (static_cast<int64_t>(i) == except) continue;
+      const bool ok = rules::same_dim(first.dim(i), other.dim(i)) != rules::kConflict;
+      check(ok || except < 0, function, "shapes must agree except on axis=", except, "; got ",
+            first, " and ", other, ", which differ on axis ", i, ".");
+      check(ok, function, "shapes must agree; got ", first, " and ", other,
+            ", which differ on axis ", i, ".");
+    }
+  }
+}
+
+Tensors dense_operands(std::string_view function, const Tensors& tensors,
+                       std::string_view argument) {
+  Tensors xs;
+  for (const Tensor& t : tensors) xs.push_back(dense_operand(function, t, argument));
+  unify(function, &xs);
+  return xs;
+}
+
+}  // namespace
+
+Tensor concatenate(const std::vector<Tensor>& tensors, int64_t axis) {
+  check(!tensors.empty(), "concatenate", "tensors must hold at least one tensor.");
+  bool all_sparse = true;
+  Tensors xs;
+  for (const Tensor& t : tensors) all_sparse &= t.is_sparse();
+  for (const Tensor& t : tensors) {
+    const bool make_dense = t.is_sparse() && !all_sparse;
+    xs.push_back(make_dense ? emit(attrs::to_dense{}, {t}) : t);
+  }
+  if (!all_sparse) xs = dense_operands("concatenate", xs, "tensors");
+  check(xs[0].ndim() > 0, "concatenate", "tensors must have at least 1 dimension; got a scalar.");
+  axis = normalize_axis("concatenate", axis, xs[0].shape(), "axis", "a tensor");
+  check_joinable("concatenate", xs, axis);
+  return all_sparse ? concatenate_sparse(xs, axis) : prim::concat(xs, axis);
+}
+
+Tensor stack(const std::vector<Tensor>& x, int64_t axis) {
+  check(!x.empty(), "stack", "x must hold at least one tensor.");
+  Tensors xs = dense_operands("stack", x, "x");
+  check_joinable("stack", xs, -1);
+  axis = new_axis("stack", axis, xs[0].shape());
+  for (Tensor& t : xs) t = prim::expand_dims(t, {axis});
+  return prim::concat(xs, axis);
+}
+
+Tensor reshape(const Tensor& x, const ShapeArg& shape) {
+  const Tensor t = dense_operand("reshape", x);
+  return prim::reshape(t, sym_shape_of("reshape", shape));
+}
+
+Tensor permute_dimensions(const Tensor& x, const Ints& pattern) {
+  const Tensor t = dense_operand("permute_dimensions", x);
+  const auto rank = static_cast<int64_t>(t.ndim());
+  Ints perm, seen(t.ndim(), 0);
+  bool ok = pattern.size() == t.ndim();
+  for (size_t i = 0; ok && i < pattern.size(); ++i) {
+    const int64_t axis = pattern[i] < 0 ? pattern[i] + rank : pattern[i];
+    ok = axis >= 0 && axis < rank && seen[static_cast<size_t>(axis)]++ == 0;
+    perm.push_back(axis);
+  }
+  check(ok, "permute_dimensions", "pattern must name each of the ", rank, " axes of x (shape ",
+        t.shape(), ") once; got ", pattern, ".");
+  return prim::transpose(t, perm);
+}
+
+Tensor flatten(const Tensor& x) { return prim::reshape(dense_operand("flatten", x), Ints{kInfer}); }
+
+Tensor batch_flatten(const Tensor& x) {
+  const Tensor t = dense_operand("batch_flatten", x);
+  check(t.ndim() > 0, "batch_flatten", "x must have at least 1 dimension; got a scalar.");
+  const Ints& dims = t.shape().dims();
+  const int64_t rest = checked_product({dims.data() + 1, dims.size() - 1});
+  SymShape shape{{dims[0] < 0 ? kFromOperand : dims[0], rest < 0 ? kFromOperand : rest}, {}};
+  if (rules::from_operand(shape.dims)) {
+    const Tensor all = prim::shape_of(t);
+    const auto rank = static_cast<int64_t>(t.ndim());
+    const Tensor tail = prim::slice_axis(all, 0, 1, rank);
+    const Tensor product = prim::reduce(Prim::reduce_prod, tail, {0}, true);
+    shape.operand = prim::concat(Tensors{prim::slice_axis(all, 0, 0, 1), product}, 0);
+  }
+  return prim::reshape(t, one_inferred(shape));
+}
+
+Tensor expand_dims(const Tensor& x, int64_t axis) {
+  const Tensor t = dense_operand("expand_dims", x);
+  return prim::expand_dims(t, {new_axis("expand_dims", axis, t.shape())});
+}
+
+Tensor squeeze(const Tensor& x, int64_t axis) {
+  const Tensor t = dense_operand("squeeze", x);
+  axis = normalize_axis("squeeze", axis, t.shape());
+  const int64_t d = t.shape().dim(static_cast<size_t>(axis));
+  check(d == 1 || d == Shape::kUnknown, "squeeze", "axis ", axis,
+        " of x must have size 1; got shape ", t.shape(), ".");
+  return prim::squeeze(t, {axis});
+}
+
+namespace {
+
+/// Zeros around axes first, first + 1, ...
+Tensor pad_axes(std::string_view function, const Tensor& x, size_t rank, size_t first,
+                std::span<const PaddingPair> padding) {
+  const Tensor t = ranked_operand(function, x, rank);
+  Ints low(rank, 0), high(rank, 0);
+  for (size_t i = 0; i < padding.size(); ++i) {
+    low[first + i] = padding[i][0];
+    high[first + i] = padding[i][1];
+    check(padding[i][0] >= 0 && padding[i][1] >= 0, function,
+          "padding must have entries of at least 0; got ", Ints{padding[i][0], padding[i][1]}, ".");
+  }
+  return prim::pad(t, low, high);
+}
+
+size_t first_spatial_axis(const std::optional<DataFormat>& data_format) {
+  return data_format.value_or(image_data_format()) == DataFormat::channels_first ? 2 : 1;
+}
+
+}  // namespace
+
+Tensor temporal_padding(const Tensor& x, const PaddingPair& padding) {
+  return pad_axes("temporal_padding", x, 3, 1, {&padding, 1});
+}
+Tensor spatial_2d_padding(const Tensor& x, const Spatial2dPaddingOptions& options) {
+  return pad_axes("spatial_2d_padding", x, 4, first_spatial_axis(options.data_format),
+                  options.padding);
+}
+Tensor spatial_3d_padding(const Tensor& x, const Spatial3dPaddingOptions& options) {
+  return pad_axes("spatial_3d_padding", x, 5, first_spatial_axis(options.data_format),
+                  options.padding);
+}
+
+Tensor one_hot(const Tensor& indices, int64_t num_classes) {
+  check(num_classes >= 0, "one_hot", "num_classes must be at least 0; got ", num_classes, ".");
+  const Tensor t = index_operand("one_hot", indices);
+  const auto last = static_cast<int64_t>(t.ndim());
+  const Tensor hit = prim::eq(prim::expand_dims(t, {last}), prim::iota(num_classes, t.dtype()));
+  return prim::cast(hit, DType::float32);
+}
+
+Tensor reverse(const Tensor& x, const Axis& axes) {
+  const Tensor t = dense_operand("reverse", x);
+  return prim::reverse(t, axes_of("reverse", axes, t));
+}
+
+namespace {
+
+/// Entry i of a symbolic shape as 1-D int64 with one element.
+Tensor entry_of(const SymShape& shape, size_t i) {
+  const auto at = static_cast<int64_t>(i);
+  if (shape.dims[i] != kFromOperand) return prim::constant(Array::of<int64_t>({shape.dims[i]}));
+  return prim::slice_axis(shape.operand, 0, at, at + 1);
+}
+
+/// The slice has size[i] elements although x has None there: a reshape says (and checks) so.
+Tensor with_known_sizes(const Tensor& y, const SymShape& size) {
+  SymShape shape = prim::sym_shape(y);
+  bool learned = false;
+  for (size_t i = 0; i < y.ndim(); ++i) {
+    if (shape.dims[i] != kFromOperand || size.dims[i] < 0) continue;
+    shape.dims[i] = size.dims[i];
+    learned = true;
+  }
+  if (!learned) return y;
+  if (!rules::from_operand(shape.dims)) shape.operand = {};
+  return prim::reshape(y, one_inferred(shape));
+}
+
+}  // namespace
+
+Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
+  const Tensor t = dense_operand("slice", x);
+  const SymShape from = full_shape_of("slice", start, "start");
+  const SymShape count = sym_shape_of("slice", size, "size");
+  const Shape& shape = t.shape();
+  check(from.dims.size() == t.ndim() && count.dims.size() == t.ndim(), "slice",
+        "start and size must have one entry per axis of x; got ", from.dims.size(), " and ",
+        count.dims.size(), " for shape ", shape, ".");
+  SliceBounds starts, stops;
+  for (size_t i = 0; i < t.ndim(); ++i) {
+    const int64_t n = shape.dim(i), first = from.dims[i], taken = count.dims[i];
+    starts.push(first, first == kFromOperand ? entry_of(from, i) : Tensor());
+    check(n < 0 || first <= n, "slice", "start must be at most ", n, " on axis ", i,
+          " of x of shape ", shape, "; got ", first, ".");
+    if (taken == kInfer) {
+      stops.push(kToEnd);
+    } else if (first == kFromOperand || taken == kFromOperand) {
+      stops.push(kFromOperand, prim::add(entry_of(from, i), entry_of(count, i)));
+    } else {
+      check(n < 0 || taken <= n - first, "slice", "start + size must be at most ", n, " on axis ",
+            i, " of x of shape ", shape, "; got ", first, " + ", taken, ".");
+      stops.push(first + taken);
+    }
+  }
+  return with_known_sizes(slice_between(t, starts, stops), count);
+}
+
+}  // namespace horngate

@@ -1,0 +1,85 @@
+// Variables, placeholders, constants.
+#include "horngate/ops/variables.h"
+
+#include <map>
+#include <mutex>
+
+#include "horngate/ops/control.h"
+#include "engines/native/arena.h"
+#include "horngate/config.h"
+#include "ir/scope.h"
+#include "prims/build.h"
+
+namespace horngate {
+
+Array zeros_array(Ints dims) { return Array::zeros(floatx(), std::move(dims)); }
+Array ones_array(Ints dims) { return Array::full(floatx(), std::move(dims), 1.0); }
+
+Variable variable(const Array& value, const VariableOptions& options) {
+  check(value.defined(), "variable", "value must be an array; got an empty one.");
+  const DType dtype = options.dtype.value_or(value.dtype());
+  // A copy of its own: updates write into it.
+  Array own = value.cast(dtype);
+  if (!own.is_sparse() && own.raw() == value.raw()) own = own.copy();
+  auto state = make_ref<VariableState>(TensorType(dtype, value.shape(), value.is_sparse()), own);
+  state->name = unique_name(options.name.empty() ? "variable" : options.name);
+  const std::string name = state->name;
+  return Variable(emit(attrs::variable{.state = std::move(state)}, {}, {}, name));
+}
+
+Tensor placeholder(const PlaceholderOptions& o) {
+  check(static_cast<bool>(o.shape) || o.ndim.has_value(), "placeholder", "shape or ndim must be given.");
+  check(!o.ndim || *o.ndim >= 0, "placeholder", "ndim must be at least 0; got ", o.ndim.value_or(0), ".");
+  const Ints dims = o.shape ? o.shape->dims() : Ints(static_cast<size_t>(*o.ndim), Shape::kUnknown);
+  check(!o.sparse || dims.size() == 2, "placeholder", "a sparse placeholder has two dimensions; got shape ", Shape(dims), ".");
+  const std::string name = unique_name(o.name.empty() ? "placeholder" : o.name);
+  return emit(attrs::placeholder{.dtype = o.dtype.value_or(floatx()), .shape = dims, .sparse = o.sparse}, {}, {}, name);
+}
+
+Tensor constant(const Array& value, const ConstantOptions& o) {
+  check(value.defined(), "constant", "value must be an array; got an empty one.");
+  Array a = value.cast(o.dtype.value_or(value.dtype())).contiguous();
+  if (a.raw() == value.raw()) a = a.copy();  // later writes into the caller's array must not change the program
+  if (o.shape && !(*o.shape == a.shape())) {
+    check(o.shape->is_static(), "constant", "shape must be known; got ", *o.shape, ".");
+    if (a.size() == 1)
+      a = Array::full(a.dtype(), o.shape->dims(), a.item<double>());
+    else
+      a = a.reshape(o.shape->dims());
+  }
+  return prim::constant(a, o.name.empty() ? std::string() : unique_name(o.name));
+}
+
+bool is_placeholder(const Tensor& x) { return x.defined() && x.node()->prim == Prim::placeholder; }
+bool is_variable(const Tensor& x) { return x.defined() && x.node()->prim == Prim::variable; }
+bool is_sparse(const Tensor& x) { return x.is_sparse(); }
+
+Tensor to_dense(const Tensor& x) { return x.is_sparse() ? emit(attrs::to_dense{}, {x}) : x; }
+
+namespace {
+std::mutex uid_mutex;
+std::map<std::string, int64_t>& uids() {
+  static auto* map = new std::map<std::string, int64_t>;
+  return *map;
+}
+}  // namespace
+
+int64_t get_uid(const std::string& prefix) {
+  std::lock_guard lock(uid_mutex);
+  return ++uids()[prefix];
+}
+
+void reset_uids() {
+  std::lock_guard lock(uid_mutex);
+  uids().clear();
+}
+
+void clear_session() {
+  reset_uids();
+  reset_names();
+  reset_learning_phase();
+  release_cached_memory();
+  native::release_arenas();
+}
+
+}  // namespace horngate

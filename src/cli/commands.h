@@ -1,0 +1,14 @@
+// Sub-commands of `horngate`: each takes its arguments and gives the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace horngate::cli {
+
+using Arguments = std::vector<std::string>;
+
+int info(const Arguments& arguments);
+int engines(const Arguments& arguments);
+
+}  // namespace horngate::cli

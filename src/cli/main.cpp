@@ -1,0 +1,41 @@
+// horngate: the command line.
+#include <cstdio>
+#include <exception>
+#include <map>
+
+#include "commands.h"
+
+namespace {
+
+constexpr const char* kUsage =
+    "usage: horngate COMMAND\n"
+    "  info      version, engine and settings in force\n"
+    "  engines   the engines that can be used, and why others cannot\n"
+    "  help      this text\n";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace horngate::cli;
+  const std::map<std::string, int (*)(const Arguments&)> commands = {{"info", info}, {"engines", engines}};
+  const std::string name = argc > 1 ? argv[1] : "help";
+  if (name == "help" || name == "--help" || name == "-h") {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  if (name == "--version") {
+    std::puts("horngate " HORNGATE_VERSION);
+    return 0;
+  }
+  const auto it = commands.find(name);
+  if (it == commands.end()) {
+    std::fprintf(stderr, "horngate: there is no command \"%s\".\n%s", name.c_str(), kUsage);
+    return 2;
+  }
+  try {
+    return it->second(Arguments(argv + 2, argv + argc));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}

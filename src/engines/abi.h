@@ -1,0 +1,34 @@
+// Between our graphs and the C form of engine.h.
+#pragma once
+
+#include <memory>
+
+#include "horngate/engine.h"
+#include "ir/graph.h"
+
+namespace horngate {
+
+/// A graph in C form, with all the memory that it points at.
+class CGraph {
+ public:
+  explicit CGraph(const Graph& graph);
+  ~CGraph();
+  CGraph(const CGraph&) = delete;
+  const hg_graph* get() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The way back, for the engines that are part of the library. Constants are copied.
+Graph import_graph(const hg_graph& graph);
+
+TensorType import_type(const hg_type& type);
+
+/// Throws what a status says, with the engine's name in front.
+[[noreturn]] void throw_status(const hg_status& status);
+/// Fills a status from the exception being handled.
+int status_of_current_exception(hg_status* status) noexcept;
+
+}  // namespace horngate

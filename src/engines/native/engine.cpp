@@ -1,0 +1,71 @@
+// The native engine behind the interface of engine.h.
+#include "engines/native/engine.h"
+
+#include <algorithm>
+
+#include "engines/abi.h"
+#include "engines/native/arena.h"
+#include "engines/native/callers.h"
+#include "engines/native/executable.h"
+
+namespace horngate::native {
+namespace {
+
+int open(const char*, void** engine, hg_status*) {
+  static int token;
+  *engine = &token;
+  return 0;
+}
+
+int supports(void*, const hg_graph* graph, uint32_t node) {
+  const std::optional<Prim> prim = find_primitive(graph->node[node].prim);
+  return prim && primitive(*prim).how != How::core ? 1 : prim == Prim::constant;
+}
+
+int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
+  try {
+    *executable = new Executable(import_graph(*graph));
+    return 0;
+  } catch (...) {
+    return status_of_current_exception(status);
+  }
+}
+
+int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run, hg_status* status) {
+  try {
+    auto& exe = *static_cast<Executable*>(executable);
+    // Callers' arrays of pointers, reused by each thread: a call allocates nothing.
+    thread_local std::vector<const void*> sources;
+    thread_local std::vector<void*> targets;
+    sources.resize(std::max(sources.size(), exe.n_inputs()));
+    targets.resize(std::max(targets.size(), exe.n_outputs()));
+    for (size_t i = 0; i < exe.n_inputs(); ++i) sources[i] = in[i].data;
+    for (size_t i = 0; i < exe.n_outputs(); ++i) targets[i] = out[i].data;
+    RunContext context;
+    if (run) {
+      context.stopped = run->stopped;
+      context.log = run->log;
+      context.host = run->ctx;
+    }
+    const CallerScope caller;
+    const ArenaLease arena(exe.arena_bytes());
+    exe.run(sources.data(), targets.data(), arena.data(), context);
+    return 0;
+  } catch (...) {
+    return status_of_current_exception(status);
+  }
+}
+
+void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
+
+}  // namespace
+
+const hg_engine_api* engine_main(uint32_t host_abi) {
+  static const hg_engine_api kApi = {
+      HG_ABI,  sizeof(hg_engine_api), "native", HORNGATE_VERSION,
+      HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE,
+      open,    supports, compile, run, free_executable, nullptr, nullptr, nullptr};
+  return host_abi == HG_ABI ? &kApi : nullptr;
+}
+
+}  // namespace horngate::native

@@ -1,0 +1,391 @@
+// Compiling a static graph to steps, and running them.
+#include "engines/native/executable.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engines/native/memory_plan.h"
+#include "ir/check.h"
+#include "passes/passes.h"
+
+namespace horngate::native {
+namespace {
+
+size_t bytes_of(const TensorType& t) { return static_cast<size_t>(t.shape.size()) * size_of(t.dtype); }
+
+Ints contiguous_strides(const Ints& dims) {
+  Ints strides(dims.size(), 0);
+  int64_t stride = 1;
+  for (size_t i = dims.size(); i-- > 0; stride *= dims[i]) strides[i] = stride;
+  return strides;
+}
+
+/// How a value of shape `from` is read while iterating over `extent`: stride 0 where it repeats.
+fused::Access broadcast_access(const Ints& from, const Ints& extent) {
+  const Ints strides = contiguous_strides(from);
+  fused::Access a;
+  a.stride = Ints(extent.size(), 0);
+  const size_t lead = extent.size() - from.size();
+  for (size_t i = 0; i < from.size(); ++i)
+    if (from[i] != 1) a.stride[lead + i] = strides[i];
+  return a;
+}
+
+}  // namespace
+
+/// Builds an executable: fusion, kernels, memory plan, pointer table.
+class Executable::Compiler {
+ public:
+  Compiler(const Graph& g, Executable& exe) : g_(g), exe_(exe) {}
+
+  void run() {
+    alias_of_.resize(g_.values.size());
+    for (ValueId v = 0; v < g_.values.size(); ++v) alias_of_[v] = v;
+    for (const GraphNode& n : g_.nodes)
+      if (primitive(n.prim).how == How::alias) alias_of_[n.out[0]] = alias_of_[n.in[0]];
+    maker_.assign(g_.values.size(), -1);
+    for (size_t i = 0; i < g_.nodes.size(); ++i)
+      for (ValueId v : g_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
+    place_inputs_and_constants();
+    make_steps();
+    place_outputs();
+    plan_memory();
+    make_pointers();
+  }
+
+ private:
+  struct StepValues {
+    std::vector<ValueId> in, out;
+    std::vector<uint8_t> in_whole, out_whole;  // of a group: accessed element by element, in order
+  };
+
+  const GraphNode* maker(ValueId v) const { return maker_[v] < 0 ? nullptr : &g_.nodes[static_cast<size_t>(maker_[v])]; }
+
+  void place_inputs_and_constants() {
+    place_.resize(g_.values.size());
+    for (size_t i = 0; i < g_.inputs.size(); ++i) place_[g_.inputs[i]] = {Place::input, i};
+    for (const GraphNode& n : g_.nodes)
+      if (n.prim == Prim::constant) {
+        place_[n.out[0]] = {Place::constant, exe_.constants_.size()};
+        exe_.constants_.push_back(n.as<attrs::constant>().value);
+      }
+  }
+
+  void make_steps() {
+    for (const StepNodes& s : fuse(g_)) {
+      Step step;
+      StepValues values;
+      if (s.fused)
+        make_group(s, step, values);
+      else
+        make_kernel(g_.nodes[s.nodes[0]], step, values);
+      exe_.steps_.push_back(std::move(step));
+      values_.push_back(std::move(values));
+    }
+  }
+
+  void make_kernel(const GraphNode& n, Step& step, StepValues& values) {
+    SmallVec<TensorType, 4> in, out;
+    for (ValueId v : n.in) {
+      in.push_back(g_.values[v]);
+      values.in.push_back(v);
+    }
+    for (ValueId v : n.out) {
+      out.push_back(g_.values[v]);
+      values.out.push_back(v);
+    }
+    KernelCall call;
+    call.in = {in.data(), in.size()};
+    call.out = {out.data(), out.size()};
+    call.attrs = n.attrs.get();
+    call.bodies = {n.bodies.data(), n.bodies.size()};
+    const KernelFactory make = find_kernel(n.prim);
+    invariant(make != nullptr, "there is no native kernel of ", primitive(n.prim).name);
+    step.kernel = make(call);
+    step.name = primitive(n.prim).name;
+  }
+
+  void make_group(const StepNodes& s, Step& step, StepValues& values) {
+    const GraphNode& root = g_.nodes[s.nodes.back()];
+    const bool reduces = primitive(root.prim).how == How::reduction;
+    const Ints extent = g_.values[reduces ? root.in[0] : root.out[0]].shape.dims();
+    fused::ProgramBuilder builder;
+    std::unordered_map<ValueId, fused::Reg> regs;
+    std::vector<fused::Access> in, out;
+    step.name = "fused(";
+    const auto load = [&](ValueId v) {
+      if (const auto it = regs.find(v); it != regs.end()) return it->second;
+      fused::Reg r;
+      const GraphNode* from = maker(v);
+      if (from && from->prim == Prim::constant && from->as<attrs::constant>().value.size() == 1) {
+        const Array& a = from->as<attrs::constant>().value;
+        r = is_float(a.dtype()) ? builder.constant(a.item<double>(), a.dtype())
+                                : builder.constant(*a.cast(DType::int64).data<int64_t>(), a.dtype());
+      } else {
+        r = builder.input(g_.values[v].dtype);
+        in.push_back(broadcast_access(g_.values[v].shape.dims(), extent));
+        values.in.push_back(v);
+        values.in_whole.push_back(g_.values[v].shape.dims() == extent);
+      }
+      regs[v] = r;
+      return r;
+    };
+    const std::vector<uint8_t> read_outside = members_read_outside(s);
+    for (size_t k = 0; k < s.nodes.size(); ++k) {
+      const GraphNode& n = g_.nodes[s.nodes[k]];
+      step.name += std::string(k ? ", " : "") + primitive(n.prim).name;
+      if (reduces && k + 1 == s.nodes.size()) {
+        builder.reduce_output(load(n.in[0]), n.prim);
+        values.out.push_back(n.out[0]);
+        values.out_whole.push_back(false);
+        out.push_back(reduce_access(n, extent));
+        continue;
+      }
+      const fused::Reg a = load(n.in[0]);
+      fused::Reg r;
+      if (n.prim == Prim::broadcast)
+        r = a;
+      else if (n.prim == Prim::cast)
+        r = builder.cast(a, g_.values[n.out[0]].dtype);
+      else {
+        const fused::Reg b = n.in.size() > 1 ? load(n.in[1]) : fused::kNone;
+        const fused::Reg c = n.in.size() > 2 ? load(n.in[2]) : fused::kNone;
+        const DType dtype = g_.values[n.in[n.prim == Prim::select ? 1 : 0]].dtype;
+        r = builder.op(n.prim, dtype, a, b, c);
+      }
+      regs[n.out[0]] = r;
+      if (read_outside[k]) {
+        builder.output(r);
+        values.out.push_back(n.out[0]);
+        values.out_whole.push_back(true);
+        out.push_back({contiguous_strides(extent), 0});
+      }
+    }
+    step.name += ")";
+    std::vector<bool> reduced;
+    if (reduces) {
+      reduced.assign(extent.size(), false);
+      for (int64_t axis : *primitive(root.prim).ints(root.attrs.get(), "axes")) reduced[static_cast<size_t>(axis)] = true;
+    }
+    step.group = fused::Group::make(builder.build(), extent, in, out, reduced);
+  }
+
+  static fused::Access reduce_access(const GraphNode& n, const Ints& extent) {
+    fused::Access a;
+    a.stride = Ints(extent.size(), 0);
+    std::vector<bool> reduced(extent.size(), false);
+    for (int64_t axis : *primitive(n.prim).ints(n.attrs.get(), "axes")) reduced[static_cast<size_t>(axis)] = true;
+    int64_t stride = 1;
+    for (size_t i = extent.size(); i-- > 0;) {
+      if (reduced[i]) continue;
+      a.stride[i] = stride;
+      stride *= extent[i];
+    }
+    return a;
+  }
+
+  /// Which members' values are graph outputs or read by other steps.
+  std::vector<uint8_t> members_read_outside(const StepNodes& s) {
+    if (consumers_.empty()) {
+      consumers_.resize(g_.values.size());
+      for (uint32_t i = 0; i < g_.nodes.size(); ++i)
+        for (ValueId v : g_.nodes[i].in) consumers_[v].push_back(i);
+      for (ValueId v : g_.outputs) consumers_[v].push_back(UINT32_MAX);
+    }
+    std::vector<uint8_t> outside(s.nodes.size(), 0);
+    for (size_t k = 0; k < s.nodes.size(); ++k)
+      for (uint32_t c : consumers_[g_.nodes[s.nodes[k]].out[0]])
+        outside[k] |= !std::binary_search(s.nodes.begin(), s.nodes.end(), c);
+    return outside;
+  }
+
+  /// Values that are outputs live in the caller's memory from the start; what cannot (an input, a constant, a
+  /// value asked for twice) is copied at the end.
+  void place_outputs() {
+    std::vector<uint8_t> late(g_.outputs.size(), 0);
+    for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2)
+      late[g_.in_place[k]] = !in_place_is_safe(g_.in_place[k], g_.in_place[k + 1]);
+    for (size_t i = 0; i < g_.outputs.size(); ++i) {
+      const ValueId root = alias_of_[g_.outputs[i]];
+      if (place_[root].kind == Place::nowhere && !late[i]) {
+        place_[root] = {Place::output, i};
+        continue;
+      }
+      Step copy;
+      const size_t bytes = bytes_of(g_.values[g_.outputs[i]]);
+      copy.kernel = kernel_of([bytes](const void* const* in, void* const* out, RunContext&) {
+        if (bytes && in[0] != out[0]) std::memcpy(out[0], in[0], bytes);
+      });
+      copy.name = "copy";
+      exe_.steps_.push_back(std::move(copy));
+      values_.push_back({{g_.outputs[i]}, {}, {}, {}});
+      copies_.emplace_back(exe_.steps_.size() - 1, i);
+    }
+  }
+
+  void plan_memory() {
+    // Last step that touches each root.
+    std::vector<size_t> last(g_.values.size(), 0);
+    for (size_t s = 0; s < values_.size(); ++s) {
+      for (ValueId v : values_[s].in) last[alias_of_[v]] = s;
+      for (ValueId v : values_[s].out) last[alias_of_[v]] = std::max(last[alias_of_[v]], s);
+    }
+    MemoryPlan plan;
+    std::vector<std::vector<ValueId>> dying(values_.size());
+    for (size_t s = 0; s < values_.size(); ++s) {
+      Step& step = exe_.steps_[s];
+      std::vector<ValueId> taken;  // operands whose memory a result took over
+      for (size_t o = 0; o < values_[s].out.size(); ++o) {
+        const ValueId root = alias_of_[values_[s].out[o]];
+        if (place_[root].kind != Place::nowhere) continue;
+        const size_t bytes = bytes_of(g_.values[root]);
+        const ValueId donor = find_donor(step, values_[s], o, s, last, taken);
+        if (donor != kNoValue) {
+          place_[root] = place_[donor];
+          taken.push_back(donor);
+        } else {
+          place_[root] = {Place::arena, plan.allocate(bytes)};
+        }
+        dying[last[root]].push_back(root);
+      }
+      const size_t scratch = step.kernel ? step.kernel->scratch_bytes() : step.group->scratch_bytes();
+      if (scratch) {
+        step.scratch = plan.allocate(scratch);
+        plan.release(step.scratch, scratch);
+      }
+      for (ValueId v : dying[s])
+        if (std::find(taken.begin(), taken.end(), v) == taken.end())
+          plan.release(place_[v].at, bytes_of(g_.values[v]));
+    }
+    exe_.arena_bytes_ = plan.peak();
+  }
+
+  /// An operand in the arena that ends with this step and whose memory the result may have.
+  ValueId find_donor(const Step& step, const StepValues& values, size_t o, size_t s, const std::vector<size_t>& last,
+                     const std::vector<ValueId>& taken) const {
+    const TensorType& out = g_.values[values.out[o]];
+    for (size_t i = 0; i < values.in.size(); ++i) {
+      const ValueId root = alias_of_[values.in[i]];
+      if (place_[root].kind != Place::arena || last[root] != s) continue;
+      if (std::find(taken.begin(), taken.end(), root) != taken.end()) continue;
+      if (bytes_of(g_.values[root]) != bytes_of(out)) continue;
+      if (std::count_if(values.in.begin(), values.in.end(), [&](ValueId v) { return alias_of_[v] == root; }) != 1) continue;
+      if (may_share(step, values, i, o)) return root;
+    }
+    return kNoValue;
+  }
+
+  /// May result o of a step be written into the memory of operand i?
+  bool may_share(const Step& step, const StepValues& values, size_t i, size_t o) const {
+    if (step.kernel) return step.kernel->can_alias(i, o);
+    return values.in_whole[i] && values.out_whole[o] &&
+           size_of(g_.values[values.in[i]].dtype) == size_of(g_.values[values.out[o]].dtype);
+  }
+
+  /// The caller passes output o in the memory of input i: is everything that reads the input done by then?
+  bool in_place_is_safe(size_t output, size_t input) const {
+    const ValueId out = alias_of_[g_.outputs[output]], in = g_.inputs[input];
+    size_t writer = 0;
+    for (size_t s = 0; s < values_.size(); ++s)
+      for (ValueId v : values_[s].out)
+        if (alias_of_[v] == out) writer = s;
+    for (size_t s = writer; s < values_.size(); ++s)
+      for (size_t i = 0; i < values_[s].in.size(); ++i) {
+        if (alias_of_[values_[s].in[i]] != in) continue;
+        if (s > writer) return false;
+        for (size_t o = 0; o < values_[s].out.size(); ++o)
+          if (alias_of_[values_[s].out[o]] == out && !may_share(exe_.steps_[s], values_[s], i, o)) return false;
+      }
+    return true;
+  }
+
+  void make_pointers() {
+    uint32_t next = 0;
+    const auto slot = [&](Place place) {
+      (place.kind == Place::input || place.kind == Place::output ? exe_.moving_ : exe_.fixed_).push_back({next++, place});
+    };
+    for (size_t s = 0; s < values_.size(); ++s) {
+      Step& step = exe_.steps_[s];
+      step.first = next;
+      step.n_in = static_cast<uint32_t>(values_[s].in.size());
+      for (ValueId v : values_[s].in) slot(place_[alias_of_[v]]);
+      for (ValueId v : values_[s].out) slot(place_[alias_of_[v]]);
+      for (const auto& [index, output] : copies_)
+        if (index == s) slot({Place::output, output});
+      step.n_out = next - step.first - step.n_in;
+    }
+    exe_.n_pointers_ = next;
+  }
+
+  const Graph& g_;
+  Executable& exe_;
+  std::vector<ValueId> alias_of_;  // the value whose memory it is
+  std::vector<int32_t> maker_;
+  std::vector<Place> place_;
+  std::vector<StepValues> values_;
+  std::vector<SmallVec<uint32_t, 2>> consumers_;
+  std::vector<std::pair<size_t, size_t>> copies_;  // step, output
+};
+
+Executable::Executable(const Graph& graph) : n_inputs_(graph.inputs.size()), n_outputs_(graph.outputs.size()) {
+  Compiler(graph, *this).run();
+  if (log_enabled("steps")) log_text("steps", describe());
+}
+
+Executable::~Executable() = default;
+
+std::unique_ptr<Executable::Frame> Executable::take_frame() {
+  {
+    std::lock_guard lock(frames_mutex_);
+    if (!frames_.empty()) {
+      auto frame = std::move(frames_.back());
+      frames_.pop_back();
+      return frame;
+    }
+  }
+  auto frame = std::make_unique<Frame>();
+  frame->pointers.resize(n_pointers_);
+  return frame;
+}
+
+void Executable::give_frame(std::unique_ptr<Frame> frame) {
+  std::lock_guard lock(frames_mutex_);
+  frames_.push_back(std::move(frame));
+}
+
+void Executable::run(const void* const* in, void* const* out, std::byte* arena, RunContext& context) {
+  std::unique_ptr<Frame> frame = take_frame();
+  void** pointers = frame->pointers.data();
+  if (frame->arena != arena || arena == nullptr) {
+    for (const Slot& s : fixed_)
+      pointers[s.pointer] = s.place.kind == Place::constant ? constants_[s.place.at].raw() : arena + s.place.at;
+    frame->arena = arena;
+  }
+  for (const Slot& s : moving_)
+    pointers[s.pointer] = s.place.kind == Place::input ? const_cast<void*>(in[s.place.at]) : out[s.place.at];
+  struct GiveBack {
+    Executable& exe;
+    std::unique_ptr<Frame>& frame;
+    ~GiveBack() { exe.give_frame(std::move(frame)); }
+  } give_back{*this, frame};
+
+  for (const Step& step : steps_) {
+    if (context.stopped && context.stopped(context.host))
+      throw Interrupted("function: the call was interrupted; variables are as they were before it.");
+    void** first = pointers + step.first;
+    if (step.group) {
+      step.group->run(first, first + step.n_in, arena + step.scratch);
+    } else {
+      context.scratch = arena + step.scratch;
+      step.kernel->run(first, first + step.n_in, context);
+    }
+  }
+}
+
+std::string Executable::describe() const {
+  std::string out;
+  for (size_t i = 0; i < steps_.size(); ++i) out += text_of("step ", i, ": ", steps_[i].name, "\n");
+  return out + text_of("arena: ", arena_bytes_, " bytes, ", steps_.size(), " steps\n");
+}
+
+}  // namespace horngate::native

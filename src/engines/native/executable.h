@@ -1,0 +1,66 @@
+// Executable: a compiled static graph. Steps run in order over one arena; nothing is allocated while it runs.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engines/native/fused/group.h"
+#include "engines/native/fuse.h"
+#include "engines/native/kernel.h"
+
+namespace horngate::native {
+
+class Executable {
+ public:
+  explicit Executable(const Graph& graph);
+  ~Executable();
+
+  /// Pointers in the order of the graph's inputs and outputs. `arena` has arena_bytes().
+  void run(const void* const* in, void* const* out, std::byte* arena, RunContext& context);
+  size_t arena_bytes() const { return arena_bytes_; }
+  size_t n_inputs() const { return n_inputs_; }
+  size_t n_outputs() const { return n_outputs_; }
+  /// "step 3: fused(add, mul, exp)  [arena 4096..8192]" per line.
+  std::string describe() const;
+
+ private:
+  /// Where the memory of a value is.
+  struct Place {
+    enum Kind : uint8_t { nowhere, input, output, arena, constant } kind = nowhere;
+    size_t at = 0;  // number of the input, output or constant; offset in the arena
+  };
+  struct Step {
+    KernelPtr kernel;                     // either this
+    std::unique_ptr<fused::Group> group;  // or this
+    uint32_t first = 0, n_in = 0, n_out = 0;  // its pointers in the frame: operands, then results
+    size_t scratch = 0;                   // offset in the arena
+    std::string name;
+  };
+  /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.
+  struct Frame {
+    std::vector<void*> pointers;
+    std::byte* arena = nullptr;
+  };
+  struct Slot {
+    uint32_t pointer;
+    Place place;
+  };
+  class Compiler;
+
+  std::unique_ptr<Frame> take_frame();
+  void give_frame(std::unique_ptr<Frame> frame);
+
+  const size_t n_inputs_, n_outputs_;
+  std::vector<Step> steps_;
+  std::vector<Array> constants_;
+  std::vector<Slot> fixed_, moving_;  // arena and constant pointers; input and output pointers
+  size_t n_pointers_ = 0;
+  size_t arena_bytes_ = 0;
+  std::mutex frames_mutex_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+};
+
+}  // namespace horngate::native

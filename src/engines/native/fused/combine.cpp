@@ -1,0 +1,149 @@
+// ProgramBuilder::build: pairs of instructions become one, what is not used goes.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "engines/native/fused/program.h"
+#include "ir/check.h"
+
+namespace horngate::native::fused {
+
+void ProgramBuilder::count_uses() {
+  for (Value& v : values_) v.uses = 0;
+  for (const Output& o : outputs_) ++values_[o.value].uses;
+  for (size_t i = values_.size(); i-- > 0;) {
+    const Value& v = values_[i];
+    if (v.kind != Kind::instr || v.uses == 0) continue;
+    for (Reg r : {v.instr.a, v.instr.b, v.instr.c})
+      if (r != kNone) ++values_[r].uses;
+  }
+}
+
+ProgramBuilder::Value* ProgramBuilder::single(Reg r, Op op) {
+  Value& v = values_[r];
+  return v.kind == Kind::instr && v.instr.op == op && v.uses == 1 ? &v : nullptr;
+}
+
+void ProgramBuilder::replace(Value& v, Op op, Reg a, Reg b, Reg c) {
+  v.instr.op = op;
+  v.instr.a = a;
+  v.instr.b = b;
+  v.instr.c = c;
+  count_uses();
+}
+
+// -(a b), sigmoid(a) tanh(b), x / 2^k
+bool ProgramBuilder::combine_product(Value& v) {
+  const Reg a = v.instr.a, b = v.instr.b;
+  if (v.instr.op == Op::neg) {
+    if (const Value* m = single(a, Op::mul)) {
+      replace(v, Op::nmul, m->instr.a, m->instr.b);
+      return true;
+    }
+  } else if (v.instr.op == Op::mul) {
+    for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}}) {
+      if (const Value* n = single(x, Op::neg)) {
+        replace(v, Op::nmul, n->instr.a, y);
+        return true;
+      }
+      const Value* s = single(x, Op::sigmoid);
+      const Value* t = single(y, Op::tanh);
+      if (s && t) {
+        replace(v, Op::sigmoid_tanh, s->instr.a, t->instr.a);
+        return true;
+      }
+    }
+  } else if (v.instr.op == Op::div && is_constant(b)) {
+    int exponent;
+    const double divisor = constant_value(b);
+    if (std::fabs(std::frexp(divisor, &exponent)) == 0.5 && std::abs(exponent) < 120) {
+      replace(v, Op::mul, a, constant(1 / divisor, v.dtype));
+      return true;
+    }
+  }
+  return false;
+}
+
+// Multiply-add in its four signs, where the product has no other use.
+bool ProgramBuilder::combine_sum(Value& v) {
+  const bool adds = v.instr.op == Op::add;
+  if (!adds && v.instr.op != Op::sub) return false;
+  const Reg a = v.instr.a, b = v.instr.b;
+  if (const Value* m = single(a, Op::mul)) {
+    replace(v, adds ? Op::fma : Op::fms, m->instr.a, m->instr.b, b);
+  } else if (const Value* n = single(b, Op::mul)) {
+    replace(v, adds ? Op::fma : Op::fnma, n->instr.a, n->instr.b, a);
+  } else if (const Value* p = single(b, Op::nmul)) {
+    replace(v, adds ? Op::fnma : Op::fma, p->instr.a, p->instr.b, a);
+  } else if (const Value* q = adds ? single(a, Op::nmul) : nullptr) {
+    replace(v, Op::fnma, q->instr.a, q->instr.b, b);
+  } else if (const Value* s = single(b, Op::neg)) {
+    replace(v, adds ? Op::sub : Op::add, a, s->instr.a);
+  } else if (const Value* t = adds ? single(a, Op::neg) : nullptr) {
+    replace(v, Op::sub, b, t->instr.a);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void ProgramBuilder::combine() {
+  count_uses();
+  // A store to the half type rounds by itself.
+  for (Output& o : outputs_) {
+    const Value& v = values_[o.value];
+    if (v.kind == Kind::instr && !o.reduces &&
+        (v.instr.op == Op::round_f16 || v.instr.op == Op::round_bf16) && v.uses == 1)
+      o.value = v.instr.a;
+  }
+  count_uses();
+  const size_t count = values_.size();
+  values_.reserve(2 * count);  // combining adds constants while references are held
+  // Products first: a sum looks for what they became.
+  for (const bool products : {true, false})
+    for (size_t i = 0; i < count; ++i) {
+      if (values_[i].kind != Kind::instr || values_[i].uses == 0) continue;
+      if (!is_float(values_[i].instr.lane)) continue;
+      if (products)
+        combine_product(values_[i]);
+      else
+        combine_sum(values_[i]);
+    }
+  count_uses();
+}
+
+Program ProgramBuilder::build() {
+  combine();
+  Program p;
+  std::vector<Reg> number(values_.size(), kNone);
+  for (Reg r : inputs_) {
+    number[r] = static_cast<Reg>(p.inputs.size());
+    p.inputs.push_back(values_[r].dtype);
+  }
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const Value& v = values_[i];
+    if (v.kind != Kind::constant || v.uses == 0) continue;
+    const Constant c = {v.bits, lane_of(v.dtype)};
+    const auto same = std::find(p.constants.begin(), p.constants.end(), c);
+    number[i] = static_cast<Reg>(p.inputs.size() +
+                                 static_cast<size_t>(same - p.constants.begin()));
+    if (same == p.constants.end()) p.constants.push_back(c);
+  }
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const Value& v = values_[i];
+    if (v.kind != Kind::instr || v.uses == 0) continue;
+    Instr instr = v.instr;
+    for (Reg* r : {&instr.a, &instr.b, &instr.c})
+      if (*r != kNone) *r = number[*r];
+    number[i] = p.value_of(p.code.size());
+    p.code.push_back(instr);
+  }
+  for (Output o : outputs_) {
+    o.value = number[o.value];
+    p.outputs.push_back(o);
+  }
+  invariant(!p.outputs.empty(), "a fused program without outputs");
+  return p;
+}
+
+}  // namespace horngate::native::fused

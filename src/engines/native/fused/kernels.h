@@ -1,0 +1,110 @@
+// The table of block kernels of one instruction set: every element-wise instruction in every lane type.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "horngate/dtype.h"
+
+namespace horngate::native::fused {
+
+/// What instructions compute in. float16, bfloat16 -> f32; int8, int16, uint8, uint16 -> i32;
+/// uint32 -> i64; bool -> b8 (bytes that are 0 or 1).
+enum class Lane : uint8_t { f32, f64, i32, i64, u64, b8 };
+inline constexpr int kLaneCount = 6;
+
+constexpr size_t size_of(Lane lane) {
+  constexpr uint8_t kSizes[kLaneCount] = {4, 8, 4, 8, 8, 1};
+  return kSizes[static_cast<int>(lane)];
+}
+constexpr bool is_float(Lane lane) { return lane <= Lane::f64; }
+
+constexpr Lane lane_of(DType t) {
+  constexpr Lane kLanes[kDTypeCount] = {Lane::f32, Lane::f32, Lane::f32, Lane::f64, Lane::i32,
+                                        Lane::i32, Lane::i32, Lane::i64, Lane::i32, Lane::i32,
+                                        Lane::i64, Lane::u64, Lane::b8};
+  return kLanes[static_cast<int>(t)];
+}
+/// The dtype that is stored exactly as its lane.
+constexpr DType dtype_of(Lane lane) {
+  constexpr DType kTypes[kLaneCount] = {DType::float32, DType::float64, DType::int32,
+                                        DType::int64,   DType::uint64,  DType::bool_};
+  return kTypes[static_cast<int>(lane)];
+}
+constexpr bool stored_as_lane(DType t) { return dtype_of(lane_of(t)) == t; }
+
+/// Instructions. Those up to `select` are primitives of the same name; the rest are made by Program.
+#define HORNGATE_FUSED_OPS(X)                                                                      \
+  X(neg) X(abs) X(sign) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(sin) X(cos) X(tanh)     \
+  X(sigmoid) X(erf) X(floor) X(round) X(logical_not) X(add) X(sub) X(mul) X(div) X(floordiv)       \
+  X(mod) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(logical_and)           \
+  X(logical_or) X(select)                                                                          \
+  X(copy)         /* a */                                                                          \
+  X(nmul)         /* -(a * b) */                                                                   \
+  X(fma)          /* a * b + c */                                                                  \
+  X(fms)          /* a * b - c */                                                                  \
+  X(fnma)         /* c - a * b */                                                                  \
+  X(sigmoid_tanh) /* sigmoid(a) * tanh(b), one division */                                         \
+  X(round_f16) X(round_bf16) /* f32 to the nearest of the half type */                             \
+  X(wrap_i8) X(wrap_i16) X(wrap_u8) X(wrap_u16) /* of i32 lanes */                                 \
+  X(wrap_u32)                                   /* of i64 lanes */                                 \
+  X(cast) /* found in Kernels::cast */
+enum class Op : uint8_t {
+#define X(name) name,
+  HORNGATE_FUSED_OPS(X)
+#undef X
+};
+inline constexpr int kOpCount = static_cast<int>(Op::cast) + 1;
+
+/// Bits of a kernel's `flags`.
+enum KernelFlags : unsigned {
+  kScalarA = 1,  // operand a is 64 bytes of one repeated value, read again and again
+  kScalarB = 2,
+  kScalarC = 4,
+  kPaddedIn = 8,    // whole vectors may be read past n
+  kPaddedOut = 16,  // whole vectors may be written past n
+};
+
+/// dst[i] = op(a[i], b[i], c[i]) for i < n. dst may be the same memory as a, b or c. An element's value
+/// depends neither on i nor on n.
+using Kernel = void (*)(void* dst, const void* a, const void* b, const void* c, size_t n,
+                        unsigned flags);
+
+enum class Fold : uint8_t { sum, prod, max, min, any, all };
+inline constexpr int kFoldCount = 6;
+
+/// Partial results of a fold: sums of f32 are kept in f64, all others in their own lane.
+constexpr Lane wide_of(Fold fold, Lane lane) {
+  return fold == Fold::sum && lane == Lane::f32 ? Lane::f64 : lane;
+}
+
+/// *acc = fold(*acc, src[0], ..., src[n - 1]); acc holds one wide lane.
+using FoldKernel = void (*)(void* acc, const void* src, size_t n);
+/// dst[i] = fold(src[i * length], ..., src[i * length + length - 1]) for i < n, in the lane itself.
+using SegmentKernel = void (*)(void* dst, const void* src, size_t n, size_t length);
+
+struct Kernels {
+  Kernel op[kOpCount][kLaneCount];        // by lane of the operands (for select: of b and c)
+  Kernel cast[kLaneCount][kLaneCount];    // [from][to]
+  Kernel load[kDTypeCount];               // stored -> lane
+  Kernel store[kDTypeCount];              // lane -> stored
+  Kernel widen_add;                       // f64 dst = f64 a + f32 b
+  FoldKernel fold[kFoldCount][kLaneCount];
+  SegmentKernel segment[kFoldCount][kLaneCount];
+
+  Kernel of(Op o, Lane lane) const { return op[static_cast<int>(o)][static_cast<int>(lane)]; }
+  Kernel cast_of(Lane from, Lane to) const {
+    return cast[static_cast<int>(from)][static_cast<int>(to)];
+  }
+  Kernel load_of(DType t) const { return load[static_cast<int>(t)]; }
+  Kernel store_of(DType t) const { return store[static_cast<int>(t)]; }
+  FoldKernel fold_of(Fold f, Lane lane) const {
+    return fold[static_cast<int>(f)][static_cast<int>(lane)];
+  }
+  SegmentKernel segment_of(Fold f, Lane lane) const {
+    return segment[static_cast<int>(f)][static_cast<int>(lane)];
+  }
+  void set(Op o, Lane lane, Kernel k) { op[static_cast<int>(o)][static_cast<int>(lane)] = k; }
+};
+
+}  // namespace horngate::native::fused

@@ -1,0 +1,79 @@
+// MachineBuilder: decides where each value of a program lives and when it is computed.
+#pragma once
+
+#include <vector>
+
+#include "engines/native/fused/machine.h"
+
+namespace horngate::native::fused {
+
+class MachineBuilder {
+ public:
+  MachineBuilder(const Program& program, const Space& space, size_t inner, Machine& machine)
+      : p_(program), s_(space), inner_(inner), m_(machine) {}
+  void build(int64_t unit, int64_t limit);
+
+ private:
+  /// once: the same in all rows; row: in all blocks of a row.
+  enum StageIndex : uint8_t { kOnce, kRow, kBlock };
+  enum class Home : uint8_t { none, slot, repeated, constant, in, out };
+  struct Place {
+    Home home = Home::none;
+    uint16_t index = 0;
+  };
+  struct Value {
+    Lane lane = Lane::f32;
+    StageIndex stage = kBlock;
+    bool uniform = false;  // one value per row, kept repeated
+    bool used = false;
+    Place place;
+    int last_stage = -1;  // of its last use
+    size_t last_item = 0;
+  };
+  /// A step before places are known. dst < 0: output -1 - dst.
+  struct Item {
+    Kernel kernel;
+    int dst;
+    Reg a = kNone, b = kNone, c = kNone;
+  };
+
+  size_t out_access(size_t output) const { return p_.inputs.size() + output; }
+  bool is_direct(Reg v) const;
+  bool is_input(Reg v) const { return v < p_.inputs.size(); }
+
+  void find_uses();
+  void choose_block(int64_t unit, int64_t limit);
+  size_t live_values() const;
+  void classify();
+  StageIndex settle(StageIndex stage, bool uniform) const;
+  void choose_direct_outputs();
+  bool input_read_after(size_t instruction) const;
+  void list_items();
+  void list_outputs();
+  Reg copy_of(Reg v);
+  void mark_last_uses();
+  void place_values();
+  void place_item(StageIndex stage, size_t index);
+  uint16_t take_slot();
+  void release(Reg v, StageIndex stage, size_t item);
+  uint16_t operand(Place place) const;
+  Machine::Step step_of(const Item& item) const;
+  void emit();
+  void lay_out_memory();
+  void estimate_cost();
+
+  const Program& p_;
+  const Space& s_;
+  const size_t inner_;
+  Machine& m_;
+  std::vector<Value> values_;  // of the program, then copies
+  std::vector<int64_t> period_;  // per input: after so many elements of a row it repeats
+  std::vector<Item> items_[3];
+  std::vector<Reg> loads_[3];  // strided loads
+  std::vector<Reg> fold_value_;
+  std::vector<std::pair<size_t, Reg>> scatters_;  // output and value
+  std::vector<uint16_t> free_slots_;
+  size_t slot_lane_ = 1;
+};
+
+}  // namespace horngate::native::fused

@@ -1,0 +1,43 @@
+// One element at a time, for the rare cases that vector code hands over and for what is not vectorised.
+// Compiled for the baseline only.
+#pragma once
+
+#include <cstdint>
+
+namespace horngate::native::fused::scalar {
+
+float sin(float x);
+double sin(double x);
+float cos(float x);
+double cos(double x);
+float pow(float x, float y);
+double pow(double x, double y);
+
+// As Python and NumPy: floor(x / y), and the rest with the sign of y.
+float floordiv(float x, float y);
+double floordiv(double x, double y);
+float mod(float x, float y);
+double mod(double x, double y);
+
+// Integers wrap around. Division by zero gives 0.
+int32_t div(int32_t x, int32_t y);  // towards zero
+int64_t div(int64_t x, int64_t y);
+uint64_t div(uint64_t x, uint64_t y);
+int32_t floordiv(int32_t x, int32_t y);
+int64_t floordiv(int64_t x, int64_t y);
+uint64_t floordiv(uint64_t x, uint64_t y);
+int32_t mod(int32_t x, int32_t y);
+int64_t mod(int64_t x, int64_t y);
+uint64_t mod(uint64_t x, uint64_t y);
+/// A negative exponent gives 0, except for the bases 1 and -1.
+int32_t pow(int32_t x, int32_t y);
+int64_t pow(int64_t x, int64_t y);
+uint64_t pow(uint64_t x, uint64_t y);
+
+/// Truncates; NaN gives 0, what does not fit the nearest limit.
+int32_t to_i32(double x);
+int64_t to_i64(double x);
+/// As to_i64 for negative x (which then wraps, like NumPy on this architecture).
+uint64_t to_u64(double x);
+
+}  // namespace horngate::native::fused::scalar

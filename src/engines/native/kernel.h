@@ -1,0 +1,72 @@
+// Kernel: native code of one primitive, made once per plan for fixed shapes, run many times.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "ir/graph.h"
+#include "prims/primitive.h"
+
+namespace horngate::native {
+
+/// What a kernel is made for. All types are static; buffers are contiguous, row-major, 64-byte aligned.
+struct KernelCall {
+  std::span<const TensorType> in;
+  std::span<const TensorType> out;
+  const Attrs* attrs = nullptr;
+  std::span<const GraphRef> bodies;  // scan, cond
+  template <class A>
+  const A& as() const {
+    return attrs_as<A>(attrs);
+  }
+};
+
+/// One run of a plan, as kernels see it.
+struct RunContext {
+  void* scratch = nullptr;  // scratch_bytes() of this kernel, 64-byte aligned, contents undefined
+  int (*stopped)(void* host) = nullptr;
+  void (*log)(void* host, int level, const char* line) = nullptr;  // a line of print_tensor: level 0
+  void* host = nullptr;
+};
+
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  /// Must not allocate and must not throw except for bad data (an index out of range: ValueError that
+  /// starts with the primitive's name).
+  virtual void run(const void* const* in, void* const* out, RunContext& context) = 0;
+  virtual size_t scratch_bytes() const { return 0; }
+  /// Output o may share memory with operand i (same size, read before written).
+  virtual bool can_alias(size_t /*in*/, size_t /*out*/) const { return false; }
+};
+
+using KernelPtr = std::unique_ptr<Kernel>;
+using KernelFactory = KernelPtr (*)(const KernelCall&);
+
+/// Each kernels/<primitive>.cpp defines `KernelPtr make_<primitive>(const KernelCall&)` in namespace
+/// horngate::native::kernels; prims.def makes the table. nullptr: no kernel of that primitive.
+KernelFactory find_kernel(Prim prim);
+
+/// A sparse operand: the buffer points at this (CSR).
+struct SparseView {
+  int64_t nnz;
+  const int64_t* indptr;   // rows + 1
+  const int64_t* indices;  // columns
+  const void* values;
+};
+
+/// Makes a kernel of a callable (in, out, context).
+template <class F>
+KernelPtr kernel_of(F f, size_t scratch = 0) {
+  struct Impl final : Kernel {
+    Impl(F fn, size_t bytes) : fn_(std::move(fn)), bytes_(bytes) {}
+    void run(const void* const* in, void* const* out, RunContext& c) override { fn_(in, out, c); }
+    size_t scratch_bytes() const override { return bytes_; }
+    F fn_;
+    size_t bytes_;
+  };
+  return std::make_unique<Impl>(std::move(f), scratch);
+}
+
+}  // namespace horngate::native

@@ -1,0 +1,24 @@
+// cumprod: running products.
+#include "engines/native/kernels/cumulate.h"
+
+namespace horngate::native::kernels {
+namespace {
+
+struct Multiply {
+  template <class W>
+  static W neutral() {
+    return W(1);
+  }
+  template <class W>
+  W operator()(W a, W b) const {
+    return static_cast<W>(a * b);
+  }
+};
+
+}  // namespace
+
+KernelPtr make_cumprod(const KernelCall& call) {
+  return make_cumulate<Multiply>(call, call.as<attrs::cumprod>());
+}
+
+}  // namespace horngate::native::kernels

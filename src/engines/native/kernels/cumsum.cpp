@@ -1,0 +1,24 @@
+// cumsum: running sums.
+#include "engines/native/kernels/cumulate.h"
+
+namespace horngate::native::kernels {
+namespace {
+
+struct Add {
+  template <class W>
+  static W neutral() {
+    return W(0);
+  }
+  template <class W>
+  W operator()(W a, W b) const {
+    return static_cast<W>(a + b);
+  }
+};
+
+}  // namespace
+
+KernelPtr make_cumsum(const KernelCall& call) {
+  return make_cumulate<Add>(call, call.as<attrs::cumsum>());
+}
+
+}  // namespace horngate::native::kernels

@@ -1,0 +1,61 @@
+// random_bernoulli: 1 with probability p, else 0. Element i looks at word i of the stream in every
+// dtype, so the same elements are 1 in all of them.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "engines/native/dispatch_dtype.h"
+#include "engines/native/kernels/random.h"
+#include "engines/native/threads.h"
+
+namespace horngate::native::kernels {
+namespace {
+
+constexpr int64_t kPerGroup = random::kGroupBytes / sizeof(uint32_t);
+constexpr int64_t kStep = 32;  // groups that fit in L1
+
+uint64_t bits_of_one(DType t) {
+  switch (t) {
+    case DType::float16: return 0x3c00;
+    case DType::bfloat16: return 0x3f80;
+    case DType::float32: return std::bit_cast<uint32_t>(1.0f);
+    case DType::float64: return std::bit_cast<uint64_t>(1.0);
+    default: return 1;
+  }
+}
+
+// word < limit, where limit = p 2^32 may be 2^32 itself. U is the dtype's bits; no branch on random
+// data.
+template <class U>
+void fill(random::Stream stream, uint64_t limit, U one, int64_t n, U* out) {
+  if (limit == 0 || limit > UINT32_MAX) return void(std::fill_n(out, n, limit ? one : U{0}));
+  const auto bound = static_cast<uint32_t>(limit);
+  parallel_for((n + kPerGroup - 1) / kPerGroup, 8 * kStep, [&](int64_t begin, int64_t end) {
+    alignas(64) uint32_t words[kStep * kPerGroup];
+    for (int64_t group = begin; group < end; group += kStep) {
+      const int64_t groups = std::min(kStep, end - group), first = group * kPerGroup;
+      random::generate_bits(stream, static_cast<uint64_t>(group), groups, words);
+      const int64_t count = std::min(groups * kPerGroup, n - first);
+      for (int64_t i = 0; i < count; ++i)
+        out[first + i] = static_cast<U>(one & (U{0} - static_cast<U>(words[i] < bound)));
+    }
+  });
+}
+
+}  // namespace
+
+KernelPtr make_random_bernoulli(const KernelCall& call) {
+  const auto& a = call.as<attrs::random_bernoulli>();
+  const auto limit = static_cast<uint64_t>(std::llround(std::ldexp(a.p, 32)));
+  const uint64_t unit = bits_of_one(call.out[0].dtype);
+  const int64_t n = call.out[0].shape.size(), seed = a.seed;
+  return with_bytes(call.out[0].dtype, [&]<class U>(U) -> KernelPtr {
+    const U one = static_cast<U>(unit);
+    return kernel_of([=](const void* const* in, void* const* out, RunContext&) {
+      const auto* draw = static_cast<const uint64_t*>(in[0]);
+      fill(random::stream_of(seed, draw[0], draw[1]), limit, one, n, static_cast<U*>(out[0]));
+    });
+  });
+}
+
+}  // namespace horngate::native::kernels

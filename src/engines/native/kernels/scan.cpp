@@ -1,0 +1,124 @@
+// scan: runs its compiled body once per step. Slices along axis 0 are read and written in place; along another
+// axis they pass through a buffer. Carries alternate between two buffers.
+#include <cstring>
+
+#include "engines/native/executable.h"
+
+namespace horngate::native::kernels {
+namespace {
+
+size_t bytes_of(const TensorType& t) { return static_cast<size_t>(t.shape.size()) * size_of(t.dtype); }
+size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// A sequence cut into slices along an axis: `outer` runs of `run` bytes, `length` of them interleaved.
+struct Slices {
+  size_t outer = 1, run = 0, length = 0;
+  bool reversed = false;
+  size_t buffer = 0;  // offset of the slice's buffer in the scratch, when it needs one
+
+  Slices(const TensorType& t, int64_t axis, bool backwards) : reversed(backwards) {
+    run = size_of(t.dtype);
+    for (size_t i = 0; i < t.shape.ndim(); ++i) {
+      const auto d = static_cast<size_t>(t.shape.dim(i));
+      if (static_cast<int64_t>(i) < axis)
+        outer *= d;
+      else if (static_cast<int64_t>(i) == axis)
+        length = d;
+      else
+        run *= d;
+    }
+  }
+  bool direct() const { return outer == 1 && run % 64 == 0; }  // kernels expect aligned memory
+  size_t bytes() const { return outer * run; }
+  size_t position(size_t step) const { return reversed ? length - 1 - step : step; }
+  void read(const std::byte* sequence, size_t step, std::byte* slice) const {
+    const std::byte* from = sequence + position(step) * run;
+    for (size_t o = 0; o < outer; ++o) std::memcpy(slice + o * run, from + o * length * run, run);
+  }
+  void write(std::byte* sequence, size_t step, const std::byte* slice) const {
+    std::byte* to = sequence + position(step) * run;
+    for (size_t o = 0; o < outer; ++o) std::memcpy(to + o * length * run, slice + o * run, run);
+  }
+};
+
+class ScanKernel final : public Kernel {
+ public:
+  explicit ScanKernel(const KernelCall& call) : body_(*call.bodies[0]) {
+    const auto& a = call.as<attrs::scan>();
+    n_x_ = static_cast<size_t>(a.xs);
+    n_c_ = static_cast<size_t>(a.carries);
+    n_cap_ = call.in.size() - n_x_ - n_c_;
+    length_ = static_cast<size_t>(a.length);
+    const auto reserve = [&](size_t bytes) {
+      const size_t at = scratch_;
+      scratch_ += padded(bytes);
+      return at;
+    };
+    for (size_t i = 0; i < n_x_; ++i) {
+      xs_.emplace_back(call.in[i], a.x_axes[i], a.x_reversed[i]);
+      if (!xs_.back().direct()) xs_.back().buffer = reserve(xs_.back().bytes());
+    }
+    for (size_t i = 0; i < n_c_; ++i) {
+      carry_bytes_.push_back(bytes_of(call.out[i]));
+      for (int k = 0; k < 2; ++k) carry_buffer_[k].push_back(reserve(carry_bytes_.back()));
+    }
+    for (size_t i = 0; i < static_cast<size_t>(a.ys); ++i) {
+      ys_.emplace_back(call.out[n_c_ + i], a.y_axes[i], a.y_reversed[i]);
+      if (!ys_.back().direct()) ys_.back().buffer = reserve(ys_.back().bytes());
+    }
+    step_ = reserve(sizeof(int64_t));
+    pointers_in_ = reserve((call.in.size() + 1) * sizeof(void*));
+    pointers_out_ = reserve(call.out.size() * sizeof(void*));
+    arena_ = reserve(body_.arena_bytes());
+  }
+
+  size_t scratch_bytes() const override { return scratch_; }
+
+  void run(const void* const* in, void* const* out, RunContext& context) override {
+    auto* scratch = static_cast<std::byte*>(context.scratch);
+    auto** body_in = reinterpret_cast<const void**>(scratch + pointers_in_);
+    auto** body_out = reinterpret_cast<void**>(scratch + pointers_out_);
+    auto* step = reinterpret_cast<int64_t*>(scratch + step_);
+    for (size_t i = 0; i < n_c_; ++i) std::memcpy(scratch + carry_buffer_[0][i], in[n_x_ + i], carry_bytes_[i]);
+    for (size_t i = 0; i < n_cap_; ++i) body_in[n_x_ + n_c_ + i] = in[n_x_ + n_c_ + i];
+    body_in[n_x_ + n_c_ + n_cap_] = step;
+    RunContext inner = context;
+    for (size_t t = 0; t < length_; ++t) {
+      *step = static_cast<int64_t>(t);
+      for (size_t i = 0; i < n_x_; ++i) {
+        const auto* sequence = static_cast<const std::byte*>(in[i]);
+        if (xs_[i].direct()) {
+          body_in[i] = sequence + xs_[i].position(t) * xs_[i].run;
+        } else {
+          xs_[i].read(sequence, t, scratch + xs_[i].buffer);
+          body_in[i] = scratch + xs_[i].buffer;
+        }
+      }
+      for (size_t i = 0; i < n_c_; ++i) {
+        body_in[n_x_ + i] = scratch + carry_buffer_[t & 1][i];
+        body_out[i] = scratch + carry_buffer_[(t + 1) & 1][i];
+      }
+      for (size_t i = 0; i < ys_.size(); ++i) {
+        auto* sequence = static_cast<std::byte*>(out[n_c_ + i]);
+        body_out[n_c_ + i] = ys_[i].direct() ? sequence + ys_[i].position(t) * ys_[i].run : scratch + ys_[i].buffer;
+      }
+      body_.run(body_in, body_out, scratch + arena_, inner);
+      for (size_t i = 0; i < ys_.size(); ++i)
+        if (!ys_[i].direct()) ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
+    }
+    for (size_t i = 0; i < n_c_; ++i) std::memcpy(out[i], scratch + carry_buffer_[length_ & 1][i], carry_bytes_[i]);
+  }
+
+ private:
+  Executable body_;
+  size_t n_x_, n_c_, n_cap_, length_;
+  std::vector<Slices> xs_, ys_;
+  std::vector<size_t> carry_bytes_, carry_buffer_[2];
+  size_t step_ = 0, pointers_in_ = 0, pointers_out_ = 0, arena_ = 0, scratch_ = 0;
+};
+
+}  // namespace
+
+KernelPtr make_scan(const KernelCall& call) { return std::make_unique<ScanKernel>(call); }
+
+}  // namespace horngate::native::kernels

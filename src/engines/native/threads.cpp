@@ -1,0 +1,155 @@
+// The thread pool. Workers spin briefly for the next job, then sleep; a job that finds the pool busy, or is
+// small, runs on its caller alone. The pool starts with the first parallel job, starts again in a forked
+// child, and is never joined: at exit the process simply ends.
+#include "engines/native/threads.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "engines/native/callers.h"
+
+namespace horngate::native {
+namespace {
+
+constexpr int kSpins = 4000;  // some tens of microseconds
+constexpr int64_t kClosed = int64_t{1} << 62;
+
+thread_local int index_of_thread = 0;
+std::atomic<int> active_callers{0};
+std::atomic<int> wanted_threads{0};
+
+int default_threads() {
+  if (const char* text = std::getenv("HORNGATE_NUM_THREADS"))
+    if (const int n = std::atoi(text); n > 0) return n;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+class Pool {
+ public:
+  explicit Pool(int workers) : pid(getpid()), workers_(workers) {
+    for (int i = 0; i < workers; ++i) std::thread([this, i] { work(i + 1); }).detach();
+  }
+
+  /// False when another caller has the pool.
+  bool run(int64_t n, int64_t chunk, int helpers, detail::Chunk f, void* context) {
+    std::unique_lock owner(owner_, std::try_to_lock);
+    if (!owner) return false;
+    f_ = f;
+    context_ = context;
+    n_ = n;
+    chunk_ = chunk;
+    helpers_ = helpers;
+    next_.store(0, std::memory_order_relaxed);
+    // Opened by clearing the bit: a worker that came too late for the last job may still be counted.
+    gate_.fetch_and(~kClosed, std::memory_order_acq_rel);
+    epoch_.fetch_add(1, std::memory_order_release);
+    if (sleeping_.load(std::memory_order_acquire) > 0) {
+      std::lock_guard lock(mutex_);
+      wake_.notify_all();
+    }
+    take_chunks();
+    gate_.fetch_or(kClosed, std::memory_order_acq_rel);
+    while ((gate_.load(std::memory_order_acquire) & ~kClosed) != 0) __builtin_ia32_pause();
+    return true;
+  }
+
+  const pid_t pid;
+  int workers() const { return workers_; }
+
+ private:
+  void take_chunks() {
+    while (true) {
+      const int64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
+      if (begin >= n_) return;
+      f_(context_, begin, std::min(begin + chunk_, n_));
+    }
+  }
+
+  void work(int index) {
+    index_of_thread = index;
+    uint64_t seen = 0;
+    while (true) {
+      int spins = 0;
+      while (epoch_.load(std::memory_order_acquire) == seen && spins < kSpins) {
+        __builtin_ia32_pause();
+        ++spins;
+      }
+      if (epoch_.load(std::memory_order_acquire) == seen) {
+        std::unique_lock lock(mutex_);
+        sleeping_.fetch_add(1, std::memory_order_acq_rel);
+        wake_.wait(lock, [&] { return epoch_.load(std::memory_order_acquire) != seen; });
+        sleeping_.fetch_sub(1, std::memory_order_acq_rel);
+      }
+      seen = epoch_.load(std::memory_order_acquire);
+      // Join the open job; one that closed meanwhile needs nobody.
+      const int64_t before = gate_.fetch_add(1, std::memory_order_acq_rel);
+      if (!(before & kClosed) && before < helpers_) take_chunks();
+      gate_.fetch_sub(1, std::memory_order_acq_rel);
+    }
+  }
+
+  const int workers_;
+  std::mutex owner_, mutex_;
+  std::condition_variable wake_;
+  std::atomic<uint64_t> epoch_{0};
+  std::atomic<int> sleeping_{0};
+  std::atomic<int64_t> gate_{kClosed}, next_{0};
+  detail::Chunk f_ = nullptr;
+  void* context_ = nullptr;
+  int64_t n_ = 0, chunk_ = 1;
+  int helpers_ = 0;
+};
+
+std::mutex pool_mutex;
+std::atomic<Pool*> current_pool{nullptr};
+
+/// A pool with at least `workers` threads. Old pools stay asleep; they are few and never freed.
+Pool& pool(int workers) {
+  Pool* p = current_pool.load(std::memory_order_acquire);
+  if (p && p->pid == getpid() && p->workers() >= workers) return *p;
+  std::lock_guard lock(pool_mutex);
+  p = current_pool.load();
+  if (!p || p->pid != getpid() || p->workers() < workers) {
+    p = new Pool(workers);
+    current_pool.store(p, std::memory_order_release);
+  }
+  return *p;
+}
+
+}  // namespace
+
+int thread_count() {
+  int n = wanted_threads.load(std::memory_order_relaxed);
+  if (n == 0) {
+    n = default_threads();
+    wanted_threads.store(n, std::memory_order_relaxed);
+  }
+  return n;
+}
+
+void set_thread_count(int n) { wanted_threads.store(std::max(0, n), std::memory_order_relaxed); }
+
+int thread_index() { return index_of_thread; }
+
+CallerScope::CallerScope() { active_callers.fetch_add(1, std::memory_order_relaxed); }
+CallerScope::~CallerScope() { active_callers.fetch_sub(1, std::memory_order_relaxed); }
+
+void detail::parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context) {
+  // Several callers share the threads: each leaves room for the others.
+  const int threads = thread_count() - std::max(0, active_callers.load(std::memory_order_relaxed) - 1);
+  if (threads <= 1 || n <= grain || index_of_thread != 0) return chunk(context, 0, n);
+  const int64_t pieces = std::min<int64_t>(int64_t{threads} * 4, (n + grain - 1) / grain);
+  const int64_t size = std::max(grain, (n + pieces - 1) / pieces);
+  if (!pool(thread_count() - 1).run(n, size, threads - 1, chunk, context)) chunk(context, 0, n);
+}
+
+}  // namespace horngate::native

@@ -1,0 +1,180 @@
+// Engines by name.
+#include "engines/registry.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "engines/abi.h"
+#include "engines/native/engine.h"
+#include "horngate/config.h"
+#include "ir/check.h"
+
+namespace horngate {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrefix = "libhorngate_engine_";
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<Engine>> open;
+  const Engine* current = nullptr;
+};
+Registry& registry() {
+  static auto* r = new Registry;  // engines are never closed
+  return *r;
+}
+
+/// Folders with plug-ins: HORNGATE_ENGINE_PATH first, then horngate/engines beside this library.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> out;
+  if (const char* path = std::getenv("HORNGATE_ENGINE_PATH")) {
+    std::string_view rest = path;
+    while (!rest.empty()) {
+      const size_t colon = rest.find(':');
+      if (const auto one = rest.substr(0, colon); !one.empty()) out.emplace_back(one);
+      rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
+    }
+  }
+  Dl_info info;
+  static const char anchor = 0;
+  if (dladdr(&anchor, &info) && info.dli_fname) {
+    std::error_code ignored;
+    const fs::path self = fs::weakly_canonical(info.dli_fname, ignored);
+    out.push_back(self.parent_path() / "horngate" / "engines");
+  }
+  return out;
+}
+
+std::map<std::string, fs::path> plugins() {
+  std::map<std::string, fs::path> found;
+  for (const fs::path& folder : folders()) {
+    std::error_code error;
+    for (const fs::directory_entry& e : fs::directory_iterator(folder, error)) {
+      const std::string file = e.path().filename().string();
+      const size_t prefix = std::strlen(kPrefix);
+      if (file.rfind(kPrefix, 0) != 0 || file.size() < prefix + 4 || file.substr(file.size() - 3) != ".so") continue;
+      found.emplace(file.substr(prefix, file.size() - prefix - 3), e.path());
+    }
+  }
+  return found;
+}
+
+std::string known_names() {
+  std::string names = "native";
+  for (const auto& [name, path] : plugins()) names += ", " + name;
+  return names;
+}
+
+/// How to get an engine that Horngate knows but that is not there.
+std::string advice(const std::string& name) {
+  for (const char* known : {"tensorflow", "theano", "cntk", "onnx"})
+    if (name == known) return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
+                              ".so into a folder that HORNGATE_ENGINE_PATH lists, or set KERAS_BACKEND=native.";
+  return " Set KERAS_BACKEND to one of these, or change \"backend\" in keras.json.";
+}
+
+Engine open_api(const hg_engine_api* api, const std::string& name, const std::string& path) {
+  const std::string who = "engine " + name;
+  check<RuntimeError>(api != nullptr, who, path, " does not serve interface version ", HG_ABI,
+                      " of this library: it was built for another version of Horngate.");
+  check<RuntimeError>(api->abi == HG_ABI, who, path, " has interface version ", api->abi, "; this library has ",
+                      HG_ABI, ".");
+  // Optional slots are last: an older plug-in may end before them, but not before free_executable.
+  check<RuntimeError>(api->size >= offsetof(hg_engine_api, alloc) && api->open && api->supports && api->compile &&
+                          api->run && api->free_executable,
+                      who, path, " lacks functions that every engine must have.");
+  Engine e;
+  e.api = api;
+  e.path = path;
+  hg_status status{};
+  status.size = sizeof status;
+  if (api->open("", &e.self, &status) != 0) {
+    const std::string text(status.text, strnlen(status.text, sizeof status.text));
+    fail<RuntimeError>(who, "could not be opened: ", text);
+  }
+  return e;
+}
+
+Engine load(const std::string& name, const fs::path& path) {
+  const std::string who = "engine " + name;
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    const char* why = dlerror();
+    fail<RuntimeError>(who, "the plug-in could not be loaded: ", why ? why : path.c_str(), ".");
+  }
+  const auto entry = reinterpret_cast<hg_engine_main_fn>(dlsym(library, "hg_engine_main"));
+  check<RuntimeError>(entry != nullptr, who, path.string(), " does not export hg_engine_main.");
+  return open_api(entry(HG_ABI), name, path.string());
+}
+
+const Engine& find_locked(Registry& r, const std::string& name, const std::string& origin) {
+  if (const auto it = r.open.find(name); it != r.open.end()) return *it->second;
+  Engine e;
+  if (name == "native") {
+    e = open_api(native::engine_main(HG_ABI), name, "");
+  } else {
+    const auto all = plugins();
+    const auto it = all.find(name);
+    const std::string from = origin.empty() ? "" : " (from " + origin + ")";
+    check(it != all.end(), "engine", "there is no engine \"", name, "\"", from, ". Engines here: ", known_names(), ".",
+          advice(name));
+    e = load(name, it->second);
+  }
+  return *(r.open[name] = std::make_unique<Engine>(std::move(e)));
+}
+
+}  // namespace
+
+const Engine& native_engine() {
+  static const Engine& e = find_engine("native");
+  return e;
+}
+
+const Engine& find_engine(const std::string& name, const std::string& origin) {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  return find_locked(r, name, origin);
+}
+
+const Engine& current_engine() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  if (!r.current) {
+    const EngineChoice choice = engine_choice();
+    r.current = &find_locked(r, choice.name, choice.source);
+    take_engine_choice();
+    announce_engine(choice.name);
+  }
+  return *r.current;
+}
+
+void reset_current_engine() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.current = nullptr;
+}
+
+std::vector<EngineInfo> list_engines() {
+  std::vector<EngineInfo> out;
+  out.push_back({"native", "", native_engine().api->version, ""});
+  for (const auto& [name, path] : plugins()) {
+    EngineInfo info{name, path.string(), "", ""};
+    try {
+      info.version = find_engine(name).api->version;
+    } catch (const Error& e) {
+      info.problem = e.what();
+    }
+    out.push_back(info);
+  }
+  return out;
+}
+
+}  // namespace horngate

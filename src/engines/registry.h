@@ -1,0 +1,29 @@
+// Engines by name: the built-in one, and plug-ins from the library's own folder or HORNGATE_ENGINE_PATH.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "horngate/engine.h"
+#include "horngate/engines.h"
+
+namespace horngate {
+
+/// An engine that is loaded and open.
+struct Engine {
+  const hg_engine_api* api = nullptr;
+  void* self = nullptr;
+  std::string path;  // empty for native
+  bool has(uint64_t cap) const { return api->caps & cap; }
+};
+
+const Engine& native_engine();
+/// Loads and opens an engine once per process. The error says what exists and how to get the one asked for;
+/// `origin` tells where the name came from ("KERAS_BACKEND", a file).
+const Engine& find_engine(const std::string& name, const std::string& origin = {});
+/// The engine of the configuration; opens it and prints its line the first time.
+const Engine& current_engine();
+/// Forgets the current engine, so that the next use reads the configuration again.
+void reset_current_engine();
+
+}  // namespace horngate

@@ -1,0 +1,338 @@
+// Array: views, conversion, DLPack, text.
+#include "horngate/array.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "engines/native/dispatch_dtype.h"
+#include "ir/check.h"
+#include "ir/dlpack.h"
+#include "prims/attrs.h"
+
+namespace horngate {
+
+using native::narrow;
+using native::Wide;
+using native::widen;
+using native::with_dtype;
+
+Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
+  const int64_t n = checked_product({dims_.data(), dims_.size()});
+  check(n >= 0, "array", "dimensions must be at least 0; got shape ", Shape(dims_), ".");
+  int64_t bytes = 0;
+  check(!__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes), "array", "shape ",
+        Shape(dims_), " is too large for memory.");
+  storage_ = Storage::allocate(static_cast<size_t>(bytes));
+  data_ = storage_.data();
+}
+
+Array Array::zeros(DType dtype, Ints dims) {
+  Array a(dtype, std::move(dims));
+  std::memset(a.data_, 0, a.nbytes());
+  return a;
+}
+
+Array Array::full(DType dtype, Ints dims, double value) {
+  Array a(dtype, std::move(dims));
+  with_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    std::fill_n(static_cast<T*>(a.data_), a.size(), narrow<T>(static_cast<Wide<T>>(value)));
+  });
+  return a;
+}
+
+Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::function<void()> release) {
+  Array a;
+  a.dtype_ = dtype;
+  a.dims_ = std::move(dims);
+  a.data_ = data;
+  // Strides that describe the contiguous order are dropped, so that is_contiguous is one look.
+  int64_t expected = 1;
+  bool contiguous = true;
+  for (size_t i = strides.size(); i-- > 0;) {
+    if (a.dims_[i] != 1 && strides[i] != expected) contiguous = false;
+    expected *= a.dims_[i];
+  }
+  if (!contiguous && expected != 0) a.strides_ = std::move(strides);
+  if (release) a.storage_ = Storage::adopt(data, a.nbytes(), std::move(release));
+  return a;
+}
+
+Array Array::over(Storage storage, DType dtype, Ints dims) {
+  Array a;
+  a.dtype_ = dtype;
+  a.dims_ = std::move(dims);
+  a.data_ = storage.data();
+  a.storage_ = std::move(storage);
+  return a;
+}
+
+Array Array::sparse(Array indptr, Array indices, Array values, Ints dims) {
+  check(dims.size() == 2, "sparse array", "needs a shape of two dimensions; got ", Shape(dims), ".");
+  indptr = indptr.cast(DType::int64).contiguous();
+  indices = indices.cast(DType::int64).contiguous();
+  const int64_t rows = dims[0], nnz = values.size();
+  check(indptr.size() == rows + 1 && indices.size() == nnz, "sparse array", "shape ", Shape(dims), " with ", nnz,
+        " values needs ", rows + 1, " row starts and ", nnz, " columns; got ", indptr.size(), " and ", indices.size(), ".");
+  const int64_t* starts = indptr.data<int64_t>();
+  bool sorted = starts[0] == 0 && starts[rows] == nnz;
+  for (int64_t i = 0; i < rows; ++i) sorted &= starts[i] <= starts[i + 1];
+  check(sorted, "sparse array", "row starts must ascend from 0 to ", nnz, ".");
+  for (int64_t i = 0; i < nnz; ++i)
+    check<IndexError>(indices.data<int64_t>()[i] >= 0 && indices.data<int64_t>()[i] < dims[1], "sparse array",
+                      "column ", indices.data<int64_t>()[i], " is outside of shape ", Shape(dims), ".");
+  Array a;
+  a.dtype_ = values.dtype();
+  a.dims_ = std::move(dims);
+  a.sparse_ = std::make_shared<const SparseParts>(SparseParts{indptr, indices, values.contiguous()});
+  return a;
+}
+
+int64_t Array::size() const {
+  int64_t n = 1;
+  for (int64_t d : dims_) n *= d;  // checked when the array was made
+  return n;
+}
+
+void Array::check_count(size_t n) const {
+  check(static_cast<int64_t>(n) == size(), "array", "shape ", shape(), " takes ", size(), " values; got ",
+        n, ".");
+}
+
+void Array::check_access(DType wanted) const {
+  check<TypeError>(dtype_ == wanted, "array", "data<", wanted, ">() needs dtype ", wanted,
+                   "; the array has ", dtype_, ".");
+  check(is_contiguous(), "array", "data() needs a contiguous array; call contiguous() first.");
+}
+
+double Array::item_as_double() const {
+  check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(), ".");
+  return with_dtype(dtype_, [&](auto zero) {
+    using T = decltype(zero);
+    return static_cast<double>(widen(*static_cast<const T*>(data_)));
+  });
+}
+
+namespace {
+
+/// Calls f(source offset, i) for each element in row-major order.
+template <class F>
+void for_each_offset(const Ints& dims, const Ints& strides, int64_t n, F&& f) {
+  if (strides.empty()) {
+    for (int64_t i = 0; i < n; ++i) f(i, i);
+    return;
+  }
+  Ints at(dims.size(), 0);
+  int64_t offset = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    f(offset, i);
+    for (size_t k = dims.size(); k-- > 0;) {
+      offset += strides[k];
+      if (++at[k] < dims[k]) break;
+      offset -= strides[k] * dims[k];
+      at[k] = 0;
+    }
+  }
+}
+
+template <class To, class From>
+To convert(From v) {
+  const auto w = widen(v);
+  if constexpr (std::is_same_v<To, bool>) {
+    return w != 0;
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<decltype(w)>) {
+    if (std::isnan(w)) return 0;
+    // Saturate: the plain conversion would be undefined outside of the range.
+    if (w <= static_cast<decltype(w)>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (w >= static_cast<decltype(w)>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(w);
+  } else {
+    return narrow<To>(static_cast<Wide<To>>(w));
+  }
+}
+
+}  // namespace
+
+Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
+
+Array Array::copy() const {
+  Array out(dtype_, dims_);
+  const int64_t n = size();
+  if (is_contiguous()) {
+    if (n) std::memcpy(out.data_, data_, nbytes());
+    return out;
+  }
+  native::with_bytes(dtype_, [&](auto zero) {
+    using T = decltype(zero);
+    for_each_offset(dims_, strides_, n, [&](int64_t from, int64_t to) {
+      static_cast<T*>(out.data_)[to] = static_cast<const T*>(data_)[from];
+    });
+  });
+  return out;
+}
+
+Array Array::cast(DType dtype) const {
+  if (dtype == dtype_) return *this;
+  if (sparse_) return sparse(sparse_->indptr, sparse_->indices, sparse_->values.cast(dtype), dims_);
+  Array out(dtype, dims_);
+  const int64_t n = size();
+  with_dtype(dtype_, [&](auto from_zero) {
+    using From = decltype(from_zero);
+    with_dtype(dtype, [&](auto to_zero) {
+      using To = decltype(to_zero);
+      for_each_offset(dims_, strides_, n, [&](int64_t from, int64_t to) {
+        static_cast<To*>(out.data_)[to] = convert<To>(static_cast<const From*>(data_)[from]);
+      });
+    });
+  });
+  return out;
+}
+
+Array Array::reshape(Ints dims) const {
+  check(is_contiguous(), "reshape", "needs a contiguous array; call contiguous() first.");
+  int64_t known = 1, open = -1;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == -1 && open < 0)
+      open = static_cast<int64_t>(i);
+    else
+      known *= dims[i];
+  }
+  if (open >= 0 && known > 0) dims[static_cast<size_t>(open)] = size() / known;
+  check(checked_product({dims.data(), dims.size()}) == size(), "reshape", shape(), " has ", size(),
+        " elements and cannot become ", dims, ".");
+  Array a = *this;
+  a.dims_ = std::move(dims);
+  return a;
+}
+
+Array Array::rows(int64_t begin, int64_t end) const {
+  check(ndim() > 0 && begin >= 0 && begin <= end && end <= dims_[0], "rows", "[", begin, ", ", end,
+        ") must lie in axis 0 of shape ", shape(), ".");
+  Array a = *this;
+  int64_t stride = 1;
+  if (is_contiguous())
+    for (size_t i = 1; i < dims_.size(); ++i) stride *= dims_[i];
+  else
+    stride = strides_[0];
+  a.data_ = static_cast<char*>(data_) + begin * stride * static_cast<int64_t>(size_of(dtype_));
+  a.dims_[0] = end - begin;
+  return a;
+}
+
+bool same_contents(const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype() || a.dims() != b.dims()) return false;
+  if (a.raw() == b.raw() && a.strides() == b.strides()) return true;
+  if (!a.defined() || !b.defined()) return !a.defined() && !b.defined();
+  const Array x = a.contiguous(), y = b.contiguous();
+  return std::memcmp(x.raw(), y.raw(), x.nbytes()) == 0;
+}
+
+namespace {
+
+struct Exported {
+  DLManagedTensor managed;
+  Array array;
+  Ints dims, strides;
+};
+
+DLDataType dlpack_type(DType t) {
+  static constexpr uint8_t kCodes[kDTypeCount] = {kDLFloat, kDLBfloat, kDLFloat, kDLFloat, kDLInt,
+                                                  kDLInt,   kDLInt,    kDLInt,   kDLUInt,  kDLUInt,
+                                                  kDLUInt,  kDLUInt,   kDLBool};
+  return {kCodes[static_cast<int>(t)], static_cast<uint8_t>(size_of(t) * 8), 1};
+}
+
+}  // namespace
+
+DLManagedTensor* Array::to_dlpack() const {
+  check(defined(), "dlpack", "the array is empty.");
+  auto* e = new Exported{{}, *this, dims_, strides_};
+  if (strides_.empty()) {
+    e->strides.resize(dims_.size());
+    int64_t stride = 1;
+    for (size_t i = dims_.size(); i-- > 0; stride *= dims_[i]) e->strides[i] = stride;
+  }
+  e->managed.dl_tensor = {data_,
+                          {kDLCPU, 0},
+                          static_cast<int32_t>(dims_.size()),
+                          dlpack_type(dtype_),
+                          e->dims.data(),
+                          e->strides.data(),
+                          0};
+  e->managed.manager_ctx = e;
+  e->managed.deleter = [](DLManagedTensor* m) { delete static_cast<Exported*>(m->manager_ctx); };
+  return &e->managed;
+}
+
+Array Array::from_dlpack(DLManagedTensor* managed) {
+  const DLTensor& t = managed->dl_tensor;
+  auto free_it = [managed] {
+    if (managed->deleter) managed->deleter(managed);
+  };
+  int found = -1;
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const DLDataType d = dlpack_type(static_cast<DType>(i));
+    if (d.code == t.dtype.code && d.bits == t.dtype.bits && t.dtype.lanes == 1) found = i;
+  }
+  if (found < 0 || t.device.device_type != kDLCPU) {
+    const std::string what = text_of("type code ", int{t.dtype.code}, ", ", int{t.dtype.bits}, " bits, ",
+                                     t.dtype.lanes, " lanes, device ", t.device.device_type);
+    free_it();
+    fail<TypeError>("dlpack", "needs a CPU tensor of a known element type; got ", what, ".");
+  }
+  Ints dims(t.shape, t.shape + t.ndim), strides;
+  if (t.strides) strides.assign(t.strides, t.strides + t.ndim);
+  return view(static_cast<char*>(t.data) + t.byte_offset, static_cast<DType>(found), dims, strides, free_it);
+}
+
+std::string Array::str() const {
+  if (!defined()) return "<empty>";
+  const Array a = contiguous();
+  const auto element = [&](int64_t i) {
+    return with_dtype(dtype_, [&](auto zero) {
+      using T = decltype(zero);
+      const auto v = widen(static_cast<const T*>(a.raw())[i]);
+      if constexpr (std::is_floating_point_v<decltype(v)>) {
+        char text[40];
+        std::snprintf(text, sizeof text, "%.*g", sizeof(T) == 8 ? 12 : 7, static_cast<double>(v));
+        return std::string(text);
+      } else if constexpr (std::is_same_v<T, bool>) {
+        return std::string(v ? "true" : "false");
+      } else {
+        return std::to_string(v);
+      }
+    });
+  };
+  constexpr int64_t kEdge = 3;
+  const bool shorten = size() > 1000;
+  std::string out;
+  // Row by row, with brackets opened and closed where an index is first or last of its axis.
+  const auto rank = static_cast<int64_t>(ndim());
+  if (rank == 0) return element(0);
+  Ints at(dims_.size(), 0);
+  if (size() == 0) return "[]";
+  while (true) {
+    int64_t opened = 0;
+    for (int64_t k = rank - 1; k >= 0 && at[k] == 0; --k) ++opened;
+    if (!out.empty() && opened) out += ' ';
+    out.append(static_cast<size_t>(opened), '[');
+    int64_t index = 0;
+    for (int64_t k = 0; k < rank; ++k) index = index * dims_[k] + at[k];
+    out += element(index);
+    int64_t k = rank - 1;
+    for (; k >= 0; --k) {
+      if (shorten && dims_[k] > 2 * kEdge && at[k] == kEdge - 1) {
+        at[k] = dims_[k] - kEdge;
+        out += ", ...";
+        break;
+      }
+      if (++at[k] < dims_[k]) break;
+      at[k] = 0;
+      out += ']';
+    }
+    if (k < 0) return out;
+    out += k == rank - 1 ? ", " : ",";
+  }
+}
+
+}  // namespace horngate

@@ -1,0 +1,110 @@
+// Making, naming and freeing nodes.
+#include "ir/node.h"
+
+#include "ir/check.h"
+#include "ir/scope.h"
+#include "prims/primitive.h"
+
+namespace horngate {
+namespace {
+
+std::atomic<uint64_t> next_id{1};
+std::atomic<int64_t> live_nodes{0};
+
+}  // namespace
+
+VariableState::VariableState(TensorType t, Array v)
+    : id(next_id.fetch_add(1)), type(std::move(t)), value(std::move(v)) {}
+
+void retain(const Node* node) noexcept { node->refs.fetch_add(1, std::memory_order_relaxed); }
+
+// Freeing a node releases its operands. Nodes that die meanwhile wait in a list of this thread that the
+// outermost release empties, so the depth of the graph never becomes depth of the stack.
+void release(const Node* node) noexcept {
+  if (node->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  thread_local const Node* pending = nullptr;
+  thread_local bool draining = false;
+  node->wrapper = const_cast<Node*>(pending);  // a dead node has no wrapper: the field links the list
+  pending = node;
+  if (draining) return;
+  draining = true;
+  while (pending) {
+    const Node* dead = pending;
+    pending = static_cast<const Node*>(dead->wrapper);
+    delete dead;
+    live_nodes.fetch_sub(1, std::memory_order_relaxed);
+  }
+  draining = false;
+}
+
+int64_t live_node_count() { return live_nodes.load(); }
+
+Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies,
+                 std::string_view name) {
+  const Primitive& p = primitive(prim);
+  auto node = std::make_unique<Node>();
+  node->prim = prim;
+  SmallVec<TensorType, 3> types;
+  for (const Tensor& t : in) {
+    check(t.defined(), p.name, "an operand is empty (a gradient that is None?).");
+    types.push_back(type_of(t));
+    node->flags |= t.node()->flags;
+    node->level = std::max(node->level, t.node()->level);
+  }
+  for (const BodyRef& body : bodies)
+    for (const Tensor& r : body->results) node->flags |= r.node()->flags;
+  if (prim == Prim::parameter) node->level = trace_level();
+  if (prim == Prim::phase || prim == Prim::learning_phase) node->flags |= kUsesLearningPhase;
+  if (p.flags & kRandom) node->flags |= kIsRandom;
+  if (p.flags & kEffect) node->flags |= kHasEffect;
+  node->out = p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}}, attrs.get());
+  node->in = std::move(in);
+  node->attrs = std::move(attrs);
+  node->bodies = std::move(bodies);
+  if (!name.empty())
+    node->name = std::make_shared<const std::string>(name);
+  else if (!current_scope().empty())
+    node->name = std::make_shared<const std::string>(current_scope() + p.name);
+  node->id = next_id.fetch_add(1, std::memory_order_relaxed);
+  live_nodes.fetch_add(1, std::memory_order_relaxed);
+  return Tensor::adopt(node.release());
+}
+
+Tensors outputs_of(const Tensor& first) {
+  Tensors all;
+  for (size_t i = 0; i < first.node()->out.size(); ++i)
+    all.push_back(Tensor::share(first.node(), static_cast<uint32_t>(i)));
+  return all;
+}
+
+std::string display_name(const Node& node) {
+  if (node.name) return *node.name;
+  return std::string(primitive(node.prim).name) + "_" + std::to_string(node.id);
+}
+
+DType Tensor::dtype() const {
+  check(defined(), "tensor", "the tensor is empty.");
+  return type_of(*this).dtype;
+}
+
+const Shape& Tensor::shape() const {
+  check(defined(), "tensor", "the tensor is empty.");
+  return type_of(*this).shape;
+}
+
+bool Tensor::is_sparse() const { return defined() && type_of(*this).sparse; }
+
+std::string Tensor::name() const {
+  if (!defined()) return {};
+  std::string name = display_name(*node_);
+  if (index_) name += ":" + std::to_string(index_);
+  return name;
+}
+
+Variable::Variable(const Tensor& t) : Tensor(t) {
+  check<TypeError>(t.defined() && t.node()->prim == Prim::variable, "variable",
+                   "the tensor must come from variable(); got ",
+                   t.defined() ? primitive(t.node()->prim).name : "an empty tensor", ".");
+}
+
+}  // namespace horngate

@@ -1,0 +1,65 @@
+// Node: one application of a primitive. Immutable, counted, freed without recursion.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "horngate/tensor.h"
+#include "ir/type.h"
+#include "prims/attrs.h"
+
+namespace horngate {
+
+/// The sub-graph of a scan or of a branch of cond. Parameters and captures are the tensors at which it is
+/// cut; any tensor may be one (a gradient's body is cut at values of the forward body).
+/// scan: params (x slices.., carries.., step index), results (new carries.., y slices..)
+/// cond: no params, results
+struct Body : Counted {
+  Tensors params;
+  Tensors captures;  // values of the surrounding graph; operands of the node, in this order
+  Tensors results;
+};
+using BodyRef = Ref<const Body>;
+
+enum NodeFlags : uint16_t {
+  kUsesLearningPhase = 1,  // its value may depend on the learning phase
+  kIsRandom = 2,           // reaches a random primitive
+  kHasEffect = 4,
+};
+
+struct Node {
+  mutable std::atomic<uint32_t> refs{1};
+  Prim prim;
+  uint16_t flags = 0;
+  uint32_t level = 0;  // trace level: 0 outside of any body; max over the operands
+  uint64_t id = 0;     // operands are older, so id order is a topological order
+  SmallVec<Tensor, 3> in;
+  SmallVec<TensorType, 1> out;
+  AttrRef attrs;
+  SmallVec<BodyRef, 0> bodies;         // scan: one; cond: then, else
+  std::shared_ptr<const std::string> name;  // null: made up when asked for
+  mutable void* wrapper = nullptr;     // Python's weak wrapper(s); touched with the GIL held only
+
+  template <class A>
+  const A& as() const {
+    return attrs_as<A>(attrs.get());
+  }
+};
+
+/// Makes a node: infers its types, sets id, level and flags, names it in the current scope.
+Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies = {},
+                 std::string_view name = {});
+
+/// All outputs of a node as tensors.
+Tensors outputs_of(const Tensor& first);
+
+inline const TensorType& type_of(const Tensor& t) { return t.node()->out[t.index()]; }
+
+/// Display name: the user's, or "<prim>_<id>".
+std::string display_name(const Node& node);
+
+/// Nodes alive now; tests use it to find leaks.
+int64_t live_node_count();
+
+}  // namespace horngate

@@ -1,0 +1,59 @@
+// Name scopes and unique names.
+#include "ir/scope.h"
+
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace horngate {
+namespace {
+
+struct Scopes {
+  std::string path;
+  std::vector<size_t> lengths;  // of `path` before each open scope
+  uint32_t level = 0;
+};
+thread_local Scopes scopes;
+
+std::mutex names_mutex;
+std::unordered_map<std::string, int64_t>& names() {
+  static auto* map = new std::unordered_map<std::string, int64_t>;
+  return *map;
+}
+
+}  // namespace
+
+const std::string& current_scope() { return scopes.path; }
+
+void push_scope(std::string_view name) {
+  scopes.lengths.push_back(scopes.path.size());
+  scopes.path += name;
+  scopes.path += '/';
+}
+
+void pop_scope() {
+  scopes.path.resize(scopes.lengths.back());
+  scopes.lengths.pop_back();
+}
+
+std::string unique_name(std::string_view name) {
+  std::lock_guard lock(names_mutex);
+  std::string full = scopes.path + std::string(name);
+  const int64_t used = names()[full]++;
+  if (used == 0) return full;
+  // The suffixed name may have been taken literally before, so it is registered as well.
+  for (int64_t i = used;; ++i) {
+    std::string candidate = full + "_" + std::to_string(i);
+    if (names()[candidate]++ == 0) return candidate;
+  }
+}
+
+void reset_names() {
+  std::lock_guard lock(names_mutex);
+  names().clear();
+}
+
+uint32_t trace_level() { return scopes.level; }
+void set_trace_level(uint32_t level) { scopes.level = level; }
+
+}  // namespace horngate

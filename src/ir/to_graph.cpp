@@ -1,0 +1,321 @@
+// From nodes to a dense graph. One explicit stack, no recursion over depth; bodies recurse over nesting only.
+#include "ir/to_graph.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "ir/check.h"
+#include "prims/primitive.h"
+
+namespace horngate {
+namespace {
+
+struct Key {
+  const Node* node;
+  uint32_t index;
+  bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+  size_t operator()(const Key& k) const { return std::hash<const void*>()(k.node) * 31 + k.index; }
+};
+
+class Builder {
+ public:
+  Graph graph;
+  std::vector<VariableRef> variables;
+  std::vector<DrawRef> draws;
+
+  /// The graph is cut at t: it becomes the next input.
+  void cut(const Tensor& t) {
+    const ValueId v = graph.add_value(type_of(t));
+    graph.inputs.push_back(v);
+    values_[{t.node(), t.index()}] = v;
+  }
+
+  /// Emits all that the roots need. `assigns`, in order, chain per variable.
+  void build(const Tensors& roots, const Tensors& updates) {
+    order_assigns(roots, updates);
+    Tensors all = roots;
+    all.insert(all.end(), updates.begin(), updates.end());
+    for (const auto& [state, last] : last_assign_) all.push_back(Tensor::share(last));
+    sort(all);
+    for (const Node* n : order_)
+      if (n->prim == Prim::tape) note_tape(*n);
+    for (const Node* n : order_) emit(*n);
+    // Variables and draws are inputs behind the fed ones, in the order of first use.
+    for (ValueId v : variable_values_) graph.inputs.push_back(v);
+    for (ValueId v : draw_values_) graph.inputs.push_back(v);
+  }
+
+  ValueId value(const Tensor& t) const { return values_.at({t.node(), t.index()}); }
+
+  std::vector<std::pair<uint32_t, ValueId>> updated() const {
+    std::vector<std::pair<uint32_t, ValueId>> out;
+    for (size_t i = 0; i < variables.size(); ++i) {
+      const auto it = last_assign_.find(variables[i].get());
+      if (it != last_assign_.end()) out.emplace_back(i, values_.at({it->second, 0}));
+    }
+    return out;
+  }
+
+ private:
+  bool known(const Tensor& t) const { return values_.count({t.node(), t.index()}) != 0; }
+
+  /// Finds the assigns that the roots reach and links those of one variable: the listed ones first, in list
+  /// order, then the others by age.
+  void order_assigns(const Tensors& roots, const Tensors& updates) {
+    std::vector<const Node*> assigns;
+    std::unordered_map<const Node*, bool> seen;
+    for (const Tensor& u : updates)
+      if (u.node()->prim == Prim::assign && !seen[u.node()]) {
+        seen[u.node()] = true;
+        assigns.push_back(u.node());
+      }
+    const size_t listed = assigns.size();
+    std::unordered_map<const Node*, bool> visited;
+    std::vector<const Node*> stack;
+    const auto push = [&](const Tensor& t) {
+      if (!known(t) && !std::exchange(visited[t.node()], true)) stack.push_back(t.node());
+    };
+    for (const Tensor& r : roots) push(r);
+    for (const Tensor& u : updates) push(u);
+    while (!stack.empty()) {
+      const Node* n = stack.back();
+      stack.pop_back();
+      if (n->prim == Prim::assign && !std::exchange(seen[n], true)) assigns.push_back(n);
+      for (const Tensor& t : n->in) push(t);
+    }
+    std::sort(assigns.begin() + static_cast<int64_t>(listed), assigns.end(),
+              [](const Node* a, const Node* b) { return a->id < b->id; });
+    for (const Node* n : assigns) {
+      const VariableState* state = state_of(*n);
+      if (const auto it = last_assign_.find(state); it != last_assign_.end()) previous_[n] = it->second;
+      last_assign_[state] = n;
+    }
+  }
+
+  static const VariableState* state_of(const Node& assign) {
+    const Node& v = *assign.in[0].node();
+    check<TypeError>(v.prim == Prim::variable, "update", "the first argument must be a variable; got \"",
+                     display_name(v), "\".");
+    return v.as<attrs::variable>().state.get();
+  }
+
+  /// Topological order by depth-first search; an assign also waits for the one before it in its chain.
+  void sort(const Tensors& roots) {
+    enum : uint8_t { fresh, open, done };
+    std::unordered_map<const Node*, uint8_t> state;
+    struct Frame {
+      const Node* node;
+      size_t next;
+    };
+    std::vector<Frame> stack;
+    const auto enter = [&](const Node* n) {
+      uint8_t& s = state[n];
+      check(s != open, "function", "the updates depend on each other in a circle (at \"", display_name(*n), "\").");
+      if (s == fresh) {
+        s = open;
+        stack.push_back({n, 0});
+      }
+    };
+    for (const Tensor& r : roots) {
+      if (known(r) || state[r.node()] == done) continue;
+      enter(r.node());
+      while (!stack.empty()) {
+        Frame& f = stack.back();
+        const Node* n = f.node;
+        if (f.next < n->in.size()) {
+          const Tensor& t = n->in[f.next++];
+          if (!known(t) && state[t.node()] != done) enter(t.node());
+        } else if (const auto it = previous_.find(n);
+                   f.next == n->in.size() && it != previous_.end() && state[it->second] != done) {
+          ++f.next;
+          enter(it->second);
+        } else {
+          state[n] = done;
+          order_.push_back(n);
+          stack.pop_back();
+        }
+      }
+    }
+  }
+
+  void note_tape(const Node& tape) {
+    const Tensor& inner = tape.as<attrs::tape>().inner.tensor;
+    Tensors& list = tapes_[tape.in[0].node()];
+    for (const Tensor& t : list)
+      if (t.same_as(inner)) return;
+    list.push_back(inner);
+  }
+
+  ValueId add_node(Prim prim, SmallVec<ValueId, 4> in, const TensorType& type, AttrRef attrs = {}) {
+    GraphNode n{prim, std::move(in), {graph.add_value(type)}, std::move(attrs), {}, nullptr};
+    graph.nodes.push_back(std::move(n));
+    return graph.nodes.back().out[0];
+  }
+
+  ValueId add_scalar(double value, DType dtype) {
+    return add_node(Prim::constant, {}, TensorType(dtype, {}),
+                    AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)})));
+  }
+
+  void set(const Node& n, ValueId v) { values_[{&n, 0}] = v; }
+
+  void emit(const Node& n) {
+    bool all_known = true;
+    for (size_t i = 0; i < n.out.size(); ++i) all_known &= values_.count({&n, static_cast<uint32_t>(i)}) != 0;
+    if (all_known) return;
+    switch (n.prim) {
+      case Prim::placeholder:
+        fail("function", "placeholder \"", display_name(n), "\" of shape ", n.out[0].shape,
+             " is needed but not among the inputs.");
+      case Prim::parameter:
+        fail("function", "a tensor of a step function is used outside of it (\"", display_name(n), "\").");
+      case Prim::variable: return emit_variable(n);
+      case Prim::draw: {
+        const ValueId v = graph.add_value(n.out[0]);
+        draw_values_.push_back(v);
+        draws.push_back(n.as<attrs::draw>().state);
+        return set(n, v);
+      }
+      case Prim::assign: return emit_assign(n);
+      case Prim::after: return emit_after(n);
+      case Prim::tape: {
+        const Node* scan = n.in[0].node();
+        const Tensors& list = tapes_.at(scan);
+        size_t i = 0;
+        while (!list[i].same_as(n.as<attrs::tape>().inner.tensor)) ++i;
+        return set(n, tape_values_.at(scan)[i]);
+      }
+      default: return emit_plain(n);
+    }
+  }
+
+  void emit_variable(const Node& n) {
+    const VariableRef& state = n.as<attrs::variable>().state;
+    // Several nodes may stand for one variable (copies of the handle in bodies): one input.
+    const auto [it, fresh] = by_state_.try_emplace(state.get(), kNoValue);
+    if (fresh) {
+      it->second = graph.add_value(n.out[0]);
+      variable_values_.push_back(it->second);
+      variables.push_back(state);
+    }
+    set(n, it->second);
+  }
+
+  void emit_assign(const Node& n) {
+    const auto& a = n.as<attrs::assign>();
+    const auto it = previous_.find(&n);
+    const ValueId running = it == previous_.end() ? value(n.in[0]) : values_.at({it->second, 0});
+    const ValueId x = value(n.in[1]);
+    const TensorType& type = n.out[0];
+    if (a.kind == "set") {
+      // A broadcast to the same shape checks dimensions that are not known yet when the plan is made.
+      if (graph.values[x].shape == type.shape) return set(n, x);
+      return set(n, add_node(Prim::broadcast, {x}, type,
+                             AttrRef(new AttrsOf<attrs::broadcast>({.shape = type.shape.dims()}))));
+    }
+    if (a.kind == "add") return set(n, add_node(Prim::add, {running, x}, type));
+    if (a.kind == "sub") return set(n, add_node(Prim::sub, {running, x}, type));
+    const ValueId kept = add_node(Prim::mul, {running, add_scalar(a.momentum, type.dtype)}, type);
+    const ValueId fresh = add_node(Prim::mul, {x, add_scalar(1.0 - a.momentum, type.dtype)}, graph.values[x]);
+    set(n, add_node(Prim::add, {kept, fresh}, type));
+  }
+
+  void emit_after(const Node& n) {
+    const Node& x = *n.in[0].node();
+    ValueId v = value(n.in[0]);
+    if (x.prim == Prim::variable) {
+      const VariableState* state = x.as<attrs::variable>().state.get();
+      for (size_t i = 1; i < n.in.size(); ++i) {
+        const Node& op = *n.in[i].node();
+        if (op.prim == Prim::assign && state_of(op) == state) v = value(n.in[i]);
+      }
+    }
+    set(n, v);
+  }
+
+  void emit_plain(const Node& n) {
+    GraphNode g{n.prim, {}, {}, n.attrs, {}, n.name};
+    for (const Tensor& t : n.in) g.in.push_back(value(t));
+    const Tensors* tapes = nullptr;
+    if (const auto it = tapes_.find(&n); it != tapes_.end()) tapes = &it->second;
+    for (const BodyRef& b : n.bodies) g.bodies.push_back(body_graph(*b, tapes, n.prim == Prim::scan));
+    if (tapes) extend_scan(n, *tapes, &g);
+    for (size_t i = 0; i < n.out.size(); ++i) {
+      const ValueId v = graph.add_value(n.out[i]);
+      g.out.push_back(v);
+      values_[{&n, static_cast<uint32_t>(i)}] = v;
+    }
+    if (tapes)
+      for (const Tensor& t : *tapes) {
+        TensorType type = type_of(t);
+        type.shape.dims().insert(type.shape.dims().begin(), Shape::kUnknown);
+        g.out.push_back(graph.add_value(type));
+        tape_values_[&n].push_back(g.out.back());
+      }
+    graph.nodes.push_back(std::move(g));
+  }
+
+  /// Tapes become further ys of the scan, stacked along axis 0 in forward order of the loop.
+  static void extend_scan(const Node& n, const Tensors& tapes, GraphNode* g) {
+    attrs::scan a = n.as<attrs::scan>();
+    for (size_t i = 0; i < tapes.size(); ++i) {
+      ++a.ys;
+      a.y_axes.push_back(0);
+      a.y_reversed.push_back(0);
+    }
+    g->attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
+  }
+
+  /// Inputs of a scan's body: x slices, carries, captures, step index; of a branch: captures.
+  static GraphRef body_graph(const Body& body, const Tensors* tapes, bool is_scan) {
+    Builder b;
+    const size_t n = body.params.size() - (is_scan ? 1 : 0);
+    for (size_t i = 0; i < n; ++i) b.cut(body.params[i]);
+    for (const Tensor& t : body.captures) b.cut(t);
+    if (is_scan) b.cut(body.params.back());
+    Tensors roots = body.results;
+    if (tapes) roots.insert(roots.end(), tapes->begin(), tapes->end());
+    b.build(roots, {});
+    invariant(b.variables.empty() && b.draws.empty(), "a body reaches a variable that it has not captured");
+    for (const Tensor& t : roots) b.graph.outputs.push_back(b.value(t));
+    return std::make_shared<const Graph>(std::move(b.graph));
+  }
+
+  std::unordered_map<Key, ValueId, KeyHash> values_;
+  std::unordered_map<const VariableState*, ValueId> by_state_;
+  std::unordered_map<const VariableState*, const Node*> last_assign_;
+  std::unordered_map<const Node*, const Node*> previous_;
+  std::unordered_map<const Node*, Tensors> tapes_;
+  std::unordered_map<const Node*, std::vector<ValueId>> tape_values_;
+  std::vector<const Node*> order_;
+  std::vector<ValueId> variable_values_, draw_values_;
+};
+
+}  // namespace
+
+Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& updates) {
+  Builder b;
+  for (const Tensor& t : fed) {
+    if (t.defined())
+      b.cut(t);
+    else  // an entry that the caller leaves open still has its place
+      b.graph.inputs.push_back(b.graph.add_value(TensorType(DType::bool_, {0})));
+  }
+  b.build(outputs, updates);
+  for (const Tensor& t : outputs) b.graph.outputs.push_back(b.value(t));
+  Program p;
+  for (const auto& [variable, value] : b.updated()) {
+    p.updated.push_back(variable);
+    b.graph.outputs.push_back(value);
+  }
+  p.graph = std::move(b.graph);
+  p.n_fed = fed.size();
+  p.n_outputs = outputs.size();
+  p.variables = std::move(b.variables);
+  p.draws = std::move(b.draws);
+  return p;
+}
+
+}  // namespace horngate

@@ -1,0 +1,26 @@
+// From the user's nodes to a dense graph: what `function` does with its arguments.
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+#include "ir/node.h"
+
+namespace horngate {
+
+/// A function's program. graph.inputs: fed tensors, then variables, then draws. graph.outputs: the function's
+/// outputs, then the new values of the variables listed in `updated`.
+struct Program {
+  Graph graph;
+  size_t n_fed = 0;
+  size_t n_outputs = 0;
+  std::vector<VariableRef> variables;
+  std::vector<DrawRef> draws;
+  std::vector<uint32_t> updated;  // indices into `variables`
+};
+
+/// Updates of one variable are chained in list order, each acting on the running value; every other read sees
+/// the old value.
+Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& updates);
+
+}  // namespace horngate

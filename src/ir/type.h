@@ -1,0 +1,28 @@
+// TensorType: what is known of a value before it exists.
+#pragma once
+
+#include <string_view>
+
+#include "horngate/dtype.h"
+#include "horngate/shape.h"
+
+namespace horngate {
+
+struct TensorType {
+  Shape shape;
+  DType dtype = DType::float32;
+  bool sparse = false;
+
+  TensorType() = default;
+  TensorType(DType t, Shape s, bool is_sparse = false)
+      : shape(std::move(s)), dtype(t), sparse(is_sparse) {}
+  bool operator==(const TensorType&) const = default;
+  std::string str() const;  // "float32(None, 10)"
+};
+
+/// The type that covers both: dimensions that differ become None. TypeError/ValueError when they cannot meet.
+TensorType join(std::string_view function, const TensorType& a, const TensorType& b);
+
+using Types = SmallVec<TensorType, 1>;
+
+}  // namespace horngate

@@ -1,0 +1,33 @@
+// What a variable node points at: its value, version and locks; and the counter of a random node.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+
+#include "horngate/array.h"
+#include "ir/ref.h"
+#include "ir/type.h"
+
+namespace horngate {
+
+/// Locks are taken in id order. `writer` is held by a call that updates the variable, for the whole call;
+/// `guard` only for a snapshot (shared) or a commit (exclusive).
+struct VariableState : Counted {
+  VariableState(TensorType t, Array v);
+  const uint64_t id;
+  const TensorType type;
+  std::string name;
+  Array value;           // contiguous, or sparse and then never changed; guarded by `guard`
+  uint64_t version = 1;  // guarded by `guard`
+  std::mutex writer;
+  std::shared_mutex guard;
+};
+
+/// Number of the next call that draws from a random node.
+struct DrawState : Counted {
+  std::atomic<uint64_t> next{0};
+};
+
+}  // namespace horngate

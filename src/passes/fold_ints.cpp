@@ -1,0 +1,141 @@
+// Arithmetic on shapes.
+#include "passes/fold_ints.h"
+
+#include <algorithm>
+
+namespace horngate {
+namespace {
+
+constexpr int64_t kUnknownInt = kFromOperand;
+
+int64_t floor_div(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t q = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
+}
+
+int64_t apply(Prim prim, int64_t a, int64_t b) {
+  switch (prim) {
+    case Prim::add: return a + b;
+    case Prim::sub: return a - b;
+    case Prim::mul: return a * b;
+    case Prim::floordiv: return floor_div(a, b);
+    case Prim::mod: return b == 0 ? 0 : a - floor_div(a, b) * b;
+    case Prim::maximum: return std::max(a, b);
+    case Prim::minimum: return std::min(a, b);
+    case Prim::eq: return a == b;
+    case Prim::ne: return a != b;
+    case Prim::lt: return a < b;
+    case Prim::le: return a <= b;
+    case Prim::gt: return a > b;
+    case Prim::ge: return a >= b;
+    case Prim::logical_and: return a && b;
+    case Prim::logical_or: return a || b;
+    default: return kUnknownInt;
+  }
+}
+
+bool is_binary(Prim prim) {
+  return (prim >= Prim::add && prim <= Prim::logical_or && prim != Prim::div && prim != Prim::pow);
+}
+
+bool fold_binary(Prim prim, const Ints& a, const Ints& b, Ints* out) {
+  if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return false;
+  const size_t n = a.size() == 1 ? b.size() : a.size();
+  out->resize(n);
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t x = a[a.size() == 1 ? 0 : i], y = b[b.size() == 1 ? 0 : i];
+    (*out)[i] = x == kUnknownInt || y == kUnknownInt ? kUnknownInt : apply(prim, x, y);
+  }
+  return true;
+}
+
+bool fold_slice(const attrs::slice& a, const Ints& x, Ints* out) {
+  if (a.starts.size() != 1 || a.starts[0] == kFromOperand || a.stops[0] == kFromOperand) return false;
+  const auto n = static_cast<int64_t>(x.size());
+  const int64_t step = a.steps.empty() ? 1 : a.steps[0];
+  const auto bound = [&](int64_t v, int64_t end_value) {
+    if (v == kToEnd) return end_value;
+    if (v < 0) v += n;
+    return step > 0 ? std::clamp<int64_t>(v, 0, n) : std::clamp<int64_t>(v, -1, n - 1);
+  };
+  const int64_t start = bound(a.starts[0], step > 0 ? 0 : n - 1);
+  const int64_t stop = bound(a.stops[0], step > 0 ? n : -1);
+  out->clear();
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) out->push_back(x[static_cast<size_t>(i)]);
+  return true;
+}
+
+bool fold_reduce(Prim prim, const Ints& x, Ints* out) {
+  int64_t total = prim == Prim::reduce_prod ? 1 : 0;
+  for (int64_t v : x) {
+    if (v == kUnknownInt) {
+      *out = {kUnknownInt};
+      return true;
+    }
+    total = prim == Prim::reduce_prod ? total * v : total + v;
+  }
+  *out = {total};
+  return true;
+}
+
+}  // namespace
+
+bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
+               std::span<const Ints* const> in, Ints* out) {
+  if (prim == Prim::shape_of) {
+    *out = types[0].shape.dims();
+    for (int64_t& d : *out)
+      if (d < 0) d = kUnknownInt;
+    return true;
+  }
+  if (types.empty()) return false;
+  for (size_t i = 0; i < in.size(); ++i)
+    if (!in[i] || types[i].shape.ndim() > 1) return false;
+  if (is_binary(prim)) return fold_binary(prim, *in[0], *in[1], out);
+  switch (prim) {
+    case Prim::cast:
+      if (is_float(attrs_as<attrs::cast>(attrs).dtype)) return false;
+      [[fallthrough]];
+    case Prim::reshape:
+    case Prim::expand_dims:
+    case Prim::squeeze:
+    case Prim::stop_gradient:
+      if (in.size() != 1) return false;
+      *out = *in[0];
+      return true;
+    case Prim::neg:
+      *out = *in[0];
+      for (int64_t& v : *out)
+        if (v != kUnknownInt) v = -v;
+      return true;
+    case Prim::concat:
+      out->clear();
+      for (const Ints* part : in)
+        for (int64_t v : *part) out->push_back(v);
+      return true;
+    case Prim::slice:
+      return fold_slice(attrs_as<attrs::slice>(attrs), *in[0], out);
+    case Prim::reduce_prod:
+    case Prim::reduce_sum:
+      return fold_reduce(prim, *in[0], out);
+    case Prim::gather: {
+      out->clear();
+      for (int64_t i : *in[1]) {
+        if (i < 0 || i >= static_cast<int64_t>(in[0]->size())) return false;
+        out->push_back((*in[0])[static_cast<size_t>(i)]);
+      }
+      return true;
+    }
+    case Prim::select: {
+      const Ints &c = *in[0], &a = *in[1], &b = *in[2];
+      if (c.size() != 1 || a.size() != b.size() || c[0] == kUnknownInt) return false;
+      *out = c[0] ? a : b;
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+}  // namespace horngate

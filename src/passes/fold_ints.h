@@ -1,0 +1,20 @@
+// Arithmetic on shapes: evaluates integer primitives on 0-D and 1-D values, some entries unknown.
+#pragma once
+
+#include <span>
+
+#include "ir/type.h"
+#include "prims/attrs.h"
+
+namespace horngate {
+
+/// Elements of a 0-D or 1-D integer value; kFromOperand where unknown.
+/// Returns false when the primitive is not shape arithmetic or an operand's values are needed but absent
+/// (null). shape_of needs its operand's type only.
+bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
+               std::span<const Ints* const> in, Ints* out);
+
+/// Longest value that is worth folding.
+inline constexpr int64_t kMaxFoldedInts = 64;
+
+}  // namespace horngate

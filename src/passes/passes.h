@@ -1,0 +1,45 @@
+// The passes, in the order in which a program goes through them (see pipeline.cpp).
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "ir/graph.h"
+
+namespace horngate {
+
+/// Once per function and learning phase, on symbolic shapes: the phase chooses its branch; equal nodes merge;
+/// identities and dead code go.
+Graph prepare(const Graph& graph, bool training);
+
+/// Known integers of inputs, by position.
+using InputInts = std::unordered_map<size_t, Ints>;
+
+/// Once per shape: all dimensions become numbers. When shapes depend on data, `needed` lists the values of
+/// `graph` that must be computed first, and `result` is empty.
+struct Specialised {
+  std::optional<Graph> result;
+  std::vector<ValueId> needed;
+};
+Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints);
+
+/// Removes what no output needs; inputs stay.
+Graph remove_dead(const Graph& graph);
+
+/// The part of `graph` that makes `wanted`, with those as outputs; inputs stay as they are.
+Graph extract(const Graph& graph, const std::vector<ValueId>& wanted);
+
+/// Cuts a graph in two: `first` makes the `needed` values and whatever the rest takes from the same nodes;
+/// `second` has the inputs of the graph, then those values.
+struct Split {
+  Graph first;                    // outputs: `needed`, then the values that cross
+  Graph second;                   // inputs: those of the graph, then `needed`, then the values that cross
+};
+Split split(const Graph& graph, const std::vector<ValueId>& needed);
+
+/// Writes a graph to the log when HORNGATE_LOG names the stage ("all", or a list such as "prepare,plan").
+void log_stage(const char* stage, const Graph& graph);
+bool log_enabled(const char* stage);
+void log_text(const char* stage, const std::string& text);
+
+}  // namespace horngate

@@ -1,0 +1,33 @@
+// prepare: what can be done once for all shapes.
+#include "ir/check.h"
+#include "passes/passes.h"
+#include "passes/rewriter.h"
+
+namespace horngate {
+
+Graph prepare(const Graph& graph, bool training) {
+  Rewriter r;
+  std::vector<ValueId> now(graph.values.size(), kNoValue);
+  for (ValueId v : graph.inputs) now[v] = r.input(graph.values[v]);
+  for (const GraphNode& n : graph.nodes) {
+    if (n.prim == Prim::phase) {
+      now[n.out[0]] = now[n.in[training ? 0 : 1]];
+      continue;
+    }
+    if (n.prim == Prim::learning_phase) {
+      now[n.out[0]] = r.constant(Array(training));
+      continue;
+    }
+    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
+    for (ValueId v : n.in) copy.in.push_back(now[v]);
+    for (const GraphRef& b : n.bodies) copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training)));
+    Types types;
+    for (ValueId v : n.out) types.push_back(graph.values[v]);
+    const SmallVec<ValueId, 1> out = r.emit(std::move(copy), types);
+    for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
+  }
+  for (ValueId v : graph.outputs) r.graph.outputs.push_back(now[v]);
+  return remove_dead(r.graph);
+}
+
+}  // namespace horngate

@@ -1,0 +1,186 @@
+// Rewriter: common subexpressions and local simplifications.
+#include "passes/rewriter.h"
+
+#include <bit>
+
+#include "ir/check.h"
+
+namespace horngate {
+namespace {
+
+class AttrHash final : public AttrVisitor {
+ public:
+  uint64_t h = 1469598103934665603ull;
+  void mix(uint64_t v) { h = (h ^ v) * 0x9e3779b97f4a7c15ull ^ (h >> 29); }
+  void operator()(const char*, const int64_t& v) override { mix(static_cast<uint64_t>(v)); }
+  void operator()(const char*, const double& v) override { mix(std::bit_cast<uint64_t>(v)); }
+  void operator()(const char*, const bool& v) override { mix(v); }
+  void operator()(const char*, const DType& v) override { mix(static_cast<uint64_t>(v)); }
+  void operator()(const char*, const Text& v) override { mix(std::hash<std::string>()(v)); }
+  void operator()(const char*, const Ints& v) override {
+    for (int64_t i : v) mix(static_cast<uint64_t>(i));
+  }
+  void operator()(const char*, const Array& v) override {
+    // Small constants merge by content, large ones only with themselves.
+    if (v.nbytes() <= 64 && v.is_contiguous())
+      for (size_t i = 0; i < v.nbytes(); ++i) mix(static_cast<const uint8_t*>(v.raw())[i]);
+    else
+      mix(reinterpret_cast<uint64_t>(v.raw()));
+  }
+};
+
+bool is_whole_slice(const attrs::slice& a, const Shape& in, const Shape& out) {
+  for (int64_t s : a.steps)
+    if (s != 1) return false;
+  return in == out && in.is_static();
+}
+
+}  // namespace
+
+uint64_t hash_attrs(Prim prim, const Attrs* attrs) {
+  AttrHash h;
+  h.mix(static_cast<uint64_t>(prim));
+  primitive(prim).visit(attrs, h);
+  return h.h;
+}
+
+ValueId Rewriter::input(const TensorType& type) {
+  const ValueId v = graph.add_value(type);
+  graph.inputs.push_back(v);
+  maker_.resize(graph.values.size(), -1);
+  return v;
+}
+
+const GraphNode* Rewriter::maker(ValueId v) const { return maker_[v] < 0 ? nullptr : &graph.nodes[static_cast<size_t>(maker_[v])]; }
+
+bool Rewriter::scalar_constant(ValueId v, double* value) const {
+  const GraphNode* n = maker(v);
+  while (n && (n->prim == Prim::broadcast || n->prim == Prim::expand_dims || n->prim == Prim::reshape)) n = maker(n->in[0]);
+  if (!n || n->prim != Prim::constant || n->as<attrs::constant>().value.size() != 1) return false;
+  *value = n->as<attrs::constant>().value.item<double>();
+  return true;
+}
+
+Types Rewriter::infer(const GraphNode& node) const {
+  SmallVec<TensorType, 4> in;
+  for (ValueId v : node.in) in.push_back(graph.values[v]);
+  return primitive(node.prim).infer(InferCall{{in.data(), in.size()}, {}}, node.attrs.get());
+}
+
+ValueId Rewriter::emit(Prim prim, SmallVec<ValueId, 4> in, AttrRef attrs) {
+  GraphNode n{prim, std::move(in), {}, std::move(attrs), {}, nullptr};
+  const Types types = infer(n);
+  return emit(std::move(n), types)[0];
+}
+
+ValueId Rewriter::constant(const Array& value) { return emit(attrs::constant{.value = value}, {}); }
+
+SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
+  const Primitive& p = primitive(node.prim);
+  if (types.size() == 1) {
+    const ValueId same = simplify(node, types);
+    if (same != kNoValue) return {same};
+  }
+  const bool mergeable = !(p.flags & kEffect) && node.bodies.empty();
+  uint64_t h = 0;
+  if (mergeable) {
+    h = hash_attrs(node.prim, node.attrs.get());
+    for (ValueId v : node.in) h = (h ^ v) * 0x9e3779b97f4a7c15ull;
+    const auto [first, last] = by_hash_.equal_range(h);
+    for (auto it = first; it != last; ++it) {
+      const GraphNode& other = graph.nodes[it->second];
+      if (other.prim == node.prim && other.in == node.in && p.equal(other.attrs.get(), node.attrs.get()))
+        return other.out;
+    }
+  }
+  const auto index = static_cast<int32_t>(graph.nodes.size());
+  node.out.clear();
+  for (const TensorType& t : types) {
+    node.out.push_back(graph.add_value(t));
+    maker_.push_back(index);
+  }
+  if (mergeable) by_hash_.emplace(h, static_cast<uint32_t>(index));
+  graph.nodes.push_back(std::move(node));
+  return graph.nodes.back().out;
+}
+
+ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
+  const TensorType& out = types[0];
+  const auto is = [&](size_t i, double wanted) {
+    double v = 0;
+    return scalar_constant(n.in[i], &v) && v == wanted;
+  };
+  // An operand that already has the result's type may stand for it.
+  const auto fits = [&](size_t i) { return graph.values[n.in[i]] == out && out.shape.is_static(); };
+  const auto fits_scalar = [&](size_t i, size_t other) {
+    return fits(i) || (graph.values[n.in[other]].shape.ndim() == 0 && graph.values[n.in[i]] == out);
+  };
+  switch (n.prim) {
+    case Prim::stop_gradient:
+      return n.in[0];
+    case Prim::cast:
+      return graph.values[n.in[0]].dtype == out.dtype ? n.in[0] : kNoValue;
+    case Prim::reshape:
+    case Prim::expand_dims:
+    case Prim::squeeze: {
+      if (fits(0)) return n.in[0];
+      // Static views of views look at the first one.
+      const GraphNode* from = maker(n.in[0]);
+      if (from && out.shape.is_static() &&
+          (from->prim == Prim::reshape || from->prim == Prim::expand_dims || from->prim == Prim::squeeze)) {
+        const ValueId source = from->in[0];
+        if (graph.values[source] == out) return source;
+        n = GraphNode{Prim::reshape, {source}, {}, AttrRef(new AttrsOf<attrs::reshape>({.shape = out.shape.dims()})),
+                      {}, n.name};
+      }
+      return kNoValue;
+    }
+    case Prim::broadcast:
+    case Prim::sum_to:
+      return fits(0) ? n.in[0] : kNoValue;
+    case Prim::slice:
+      return is_whole_slice(n.as<attrs::slice>(), graph.values[n.in[0]].shape, out.shape) ? n.in[0] : kNoValue;
+    case Prim::transpose: {
+      const GraphNode* from = maker(n.in[0]);
+      Ints perm = n.as<attrs::transpose>().perm;
+      ValueId source = n.in[0];
+      if (from && from->prim == Prim::transpose) {
+        const Ints& inner = from->as<attrs::transpose>().perm;
+        for (int64_t& p : perm) p = inner[static_cast<size_t>(p)];
+        source = from->in[0];
+      }
+      bool identity = true;
+      for (size_t i = 0; i < perm.size(); ++i) identity &= perm[i] == static_cast<int64_t>(i);
+      if (identity) return source;
+      n.in[0] = source;
+      n.attrs = AttrRef(new AttrsOf<attrs::transpose>({.perm = perm}));
+      return kNoValue;
+    }
+    case Prim::neg: {
+      const GraphNode* from = maker(n.in[0]);
+      return from && from->prim == Prim::neg ? from->in[0] : kNoValue;
+    }
+    case Prim::add:
+      if (fits_scalar(0, 1) && is(1, 0)) return n.in[0];
+      if (fits_scalar(1, 0) && is(0, 0)) return n.in[1];
+      return kNoValue;
+    case Prim::sub:
+      return fits_scalar(0, 1) && is(1, 0) ? n.in[0] : kNoValue;
+    case Prim::mul:
+      if (fits_scalar(0, 1) && is(1, 1)) return n.in[0];
+      if (fits_scalar(1, 0) && is(0, 1)) return n.in[1];
+      return kNoValue;
+    case Prim::div:
+      return fits_scalar(0, 1) && is(1, 1) ? n.in[0] : kNoValue;
+    case Prim::select: {
+      double c = 0;
+      if (!scalar_constant(n.in[0], &c)) return kNoValue;
+      const size_t chosen = c != 0 ? 1 : 2;
+      return fits(chosen) ? n.in[chosen] : kNoValue;
+    }
+    default:
+      return kNoValue;
+  }
+}
+
+}  // namespace horngate

@@ -1,0 +1,45 @@
+// Rewriter: builds a graph node by node, merging equal nodes and applying local simplifications. Passes walk
+// the old graph and emit into one.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "ir/graph.h"
+#include "prims/primitive.h"
+
+namespace horngate {
+
+class Rewriter {
+ public:
+  Graph graph;
+
+  ValueId input(const TensorType& type);
+  /// Emits a node whose results have these types. Equal nodes become one; identities vanish. The result ids
+  /// may be those of values that exist already.
+  SmallVec<ValueId, 1> emit(GraphNode node, const Types& types);
+  /// The same for one result, types inferred.
+  ValueId emit(Prim prim, SmallVec<ValueId, 4> in, AttrRef attrs = {});
+  template <class A>
+  ValueId emit(A a, SmallVec<ValueId, 4> in) {
+    return emit(A::kPrim, std::move(in), AttrRef(new AttrsOf<A>(std::move(a))));
+  }
+  ValueId constant(const Array& value);
+  const TensorType& type(ValueId v) const { return graph.values[v]; }
+  /// The node that makes v, or nullptr for inputs.
+  const GraphNode* maker(ValueId v) const;
+  /// The value of a scalar constant (broadcast or not).
+  bool scalar_constant(ValueId v, double* value) const;
+  Types infer(const GraphNode& node) const;
+
+ private:
+  /// The value that stands for the node's result, or kNoValue. May rewrite the node.
+  ValueId simplify(GraphNode& node, const Types& types);
+
+  std::vector<int32_t> maker_;                          // per value: index of its node, -1 for inputs
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_; // node indices
+};
+
+uint64_t hash_attrs(Prim prim, const Attrs* attrs);
+
+}  // namespace horngate

@@ -1,0 +1,258 @@
+// specialise: every dimension becomes a number; shape arithmetic becomes constants; what only existed because
+// of None (shape_of, sum_to, shape operands) disappears.
+#include <algorithm>
+
+#include "ir/check.h"
+#include "passes/fold_ints.h"
+#include "passes/passes.h"
+#include "passes/rewriter.h"
+
+namespace horngate {
+namespace {
+
+class Specialiser {
+ public:
+  Specialiser(const Graph& g, const InputInts& ints) : g_(g), input_ints_(ints) {}
+
+  Specialised run(const std::vector<TensorType>& inputs) {
+    now_.assign(g_.values.size(), kNoValue);
+    for (size_t i = 0; i < g_.inputs.size(); ++i) {
+      now_[g_.inputs[i]] = r_.input(inputs[i]);
+      if (const auto it = input_ints_.find(i); it != input_ints_.end()) ints_[now_[g_.inputs[i]]] = it->second;
+    }
+    for (const GraphNode& n : g_.nodes) {
+      try {
+        visit(n);
+      } catch (const ValueError& e) {
+        throw ValueError(located(e.what(), n));
+      } catch (const TypeError& e) {
+        throw TypeError(located(e.what(), n));
+      }
+    }
+    Specialised s;
+    s.needed = std::move(needed_);
+    if (!s.needed.empty()) return s;
+    for (ValueId v : g_.outputs) r_.graph.outputs.push_back(now_[v]);
+    s.result = remove_dead(r_.graph);
+    return s;
+  }
+
+ private:
+  static std::string located(const std::string& what, const GraphNode& n) {
+    return n.name ? what + " (node \"" + *n.name + "\")" : what;
+  }
+
+  void visit(const GraphNode& n) {
+    // What depends on a value whose shape is not known yet waits for the next stage.
+    for (ValueId v : n.in)
+      if (now_[v] == kNoValue) return;
+    if (n.prim == Prim::scan) return visit_scan(n);
+    if (n.prim == Prim::cond) return visit_cond(n);
+    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
+    for (ValueId v : n.in) copy.in.push_back(now_[v]);
+    if (!resolve_operands(n, copy)) return;
+    if (fold(n, copy)) return;
+    if (n.prim == Prim::sum_to) {
+      now_[n.out[0]] = sum_to(copy);
+      return;
+    }
+    const Types types = r_.infer(copy);
+    for (const TensorType& t : types)
+      invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape, " in a plan");
+    const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
+    for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
+    if (n.prim == Prim::constant) note_constant(out[0], n.as<attrs::constant>().value);
+  }
+
+  void note_constant(ValueId v, const Array& a) {
+    if (a.ndim() > 1 || is_float(a.dtype()) || a.size() > kMaxFoldedInts) return;
+    const Array wide = a.cast(DType::int64);
+    ints_[v] = Ints(wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
+  }
+
+  bool full_ints(ValueId v, Ints* out) const {
+    const auto it = ints_.find(v);
+    if (it == ints_.end() || std::find(it->second.begin(), it->second.end(), kFromOperand) != it->second.end())
+      return false;
+    *out = it->second;
+    return true;
+  }
+
+  /// Replaces kFromOperand entries by numbers and drops the operand. False: the numbers are not there yet.
+  bool resolve_operands(const GraphNode& n, GraphNode& copy) {
+    const Primitive& p = primitive(n.prim);
+    bool all = true;
+    const auto resolve = [&](const char* field, size_t operand) {
+      Ints values;
+      if (!full_ints(copy.in[operand], &values)) {
+        needed_.push_back(n.in[operand]);
+        all = false;
+        return;
+      }
+      Ints attr = *p.ints(copy.attrs.get(), field);
+      for (size_t i = 0; i < attr.size(); ++i)
+        if (attr[i] == kFromOperand) attr[i] = values[values.size() == 1 ? 0 : i];
+      copy.attrs = p.with_ints(copy.attrs.get(), field, attr);
+    };
+    const auto open = [&](const char* field) {
+      const Ints* attr = p.ints(n.attrs.get(), field);
+      return attr && std::find(attr->begin(), attr->end(), kFromOperand) != attr->end();
+    };
+    if (n.prim == Prim::slice) {
+      size_t at = 1;
+      for (const char* field : {"starts", "stops"})
+        if (open(field)) resolve(field, at++);
+      if (all) copy.in.resize(1);
+    } else if (open("shape")) {
+      const size_t last = copy.in.size() - 1;
+      resolve("shape", last);
+      if (all) copy.in.resize(last);
+    }
+    std::sort(needed_.begin(), needed_.end());
+    needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
+    return all;
+  }
+
+  /// Shape arithmetic: the result is a constant now.
+  bool fold(const GraphNode& n, const GraphNode& copy) {
+    if (n.out.size() != 1 || n.prim == Prim::constant || g_.values[n.out[0]].shape.ndim() > 1) return false;
+    const bool counts = n.prim == Prim::cast && is_float(n.as<attrs::cast>().dtype);
+    if (is_float(g_.values[n.out[0]].dtype) && !counts) return false;
+    SmallVec<TensorType, 4> types;
+    SmallVec<const Ints*, 4> values;
+    for (ValueId v : copy.in) {
+      types.push_back(r_.type(v));
+      const auto it = ints_.find(v);
+      values.push_back(it == ints_.end() ? nullptr : &it->second);
+    }
+    Ints result;
+    if (counts) {  // a number of elements that becomes a factor
+      if (!values[0]) return false;
+      result = *values[0];
+    } else if (!fold_ints(n.prim, copy.attrs.get(), {types.data(), types.size()}, {values.data(), values.size()}, &result)) {
+      return false;
+    }
+    if (std::find(result.begin(), result.end(), kFromOperand) != result.end()) return false;
+    Ints dims;
+    if (g_.values[n.out[0]].shape.ndim() == 1) dims.push_back(static_cast<int64_t>(result.size()));
+    const Array value = Array::of<int64_t>(std::span<const int64_t>(result.data(), result.size()), dims)
+                            .cast(g_.values[n.out[0]].dtype);
+    const ValueId v = r_.constant(value);
+    now_[n.out[0]] = v;
+    if (!counts) ints_[v] = result;
+    return true;
+  }
+
+  /// Sums over what broadcasting repeated.
+  ValueId sum_to(const GraphNode& n) {
+    const ValueId x = n.in[0];
+    const Ints& want = n.as<attrs::sum_to>().shape;
+    const Ints have = r_.type(x).shape.dims();
+    const size_t lead = have.size() - want.size();
+    Ints axes;
+    for (size_t i = 0; i < have.size(); ++i)
+      if (i < lead || want[i - lead] != have[i]) axes.push_back(static_cast<int64_t>(i));
+    ValueId v = x;
+    if (!axes.empty()) v = r_.emit(attrs::reduce_sum{.axes = axes, .keepdims = true}, {x});
+    return r_.emit(attrs::reshape{.shape = want}, {v});
+  }
+
+  GraphRef specialise_body(const GraphRef& body, const std::vector<TensorType>& types, const InputInts& ints,
+                           std::vector<TensorType>* results) {
+    Specialised s = specialise(*body, types, ints);
+    check<NotImplementedError>(s.result.has_value(), "rnn",
+                               "a shape inside of a step function or branch depends on computed data.");
+    for (ValueId v : s.result->outputs) results->push_back(s.result->values[v]);
+    return std::make_shared<const Graph>(std::move(*s.result));
+  }
+
+  void visit_scan(const GraphNode& n) {
+    attrs::scan a = n.as<attrs::scan>();
+    const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries);
+    GraphNode copy{n.prim, {}, {}, {}, {}, n.name};
+    for (ValueId v : n.in) copy.in.push_back(now_[v]);
+    std::vector<TensorType> types;
+    InputInts ints;
+    for (size_t i = 0; i < copy.in.size(); ++i) {
+      TensorType t = r_.type(copy.in[i]);
+      if (i < n_x) {
+        const int64_t length = t.shape.dim(static_cast<size_t>(a.x_axes[i]));
+        check(a.length < 0 || a.length == length, "rnn", "sequences must have one length; got ", a.length, " and ",
+              length, ".");
+        a.length = length;
+        t.shape.dims().erase(t.shape.dims().begin() + a.x_axes[i]);
+      } else if (const auto it = ints_.find(copy.in[i]); i >= n_x + n_c && it != ints_.end()) {
+        ints[i] = it->second;
+      }
+      types.push_back(t);
+    }
+    types.push_back(TensorType(DType::int64, {}));  // step index
+    invariant(a.length >= 0, "the length of a scan is not known in a plan");
+    std::vector<TensorType> results;
+    GraphRef body = specialise_body(n.bodies[0], types, ints, &results);
+    // A carry that grows in the first step (a state of shape (1, n) that meets a batch) starts broadcast.
+    bool grown = false;
+    for (size_t i = 0; i < n_c; ++i) {
+      if (results[i] == types[n_x + i]) continue;
+      copy.in[n_x + i] = r_.emit(attrs::broadcast{.shape = results[i].shape.dims()}, {copy.in[n_x + i]});
+      types[n_x + i] = results[i];
+      grown = true;
+    }
+    if (grown) {
+      results.clear();
+      body = specialise_body(n.bodies[0], types, ints, &results);
+      for (size_t i = 0; i < n_c; ++i)
+        check(results[i] == types[n_x + i], "rnn", "a state changes its shape from step to step: ",
+              types[n_x + i].shape, " becomes ", results[i].shape, ".");
+    }
+    copy.bodies.push_back(body);
+    Types out;
+    for (size_t i = 0; i < results.size(); ++i) {
+      TensorType t = results[i];
+      if (i >= n_c) t.shape.dims().insert(t.shape.dims().begin() + a.y_axes[i - n_c], a.length);
+      out.push_back(t);
+    }
+    copy.attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
+    const SmallVec<ValueId, 1> made = r_.emit(std::move(copy), out);
+    for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = made[i];
+  }
+
+  void visit_cond(const GraphNode& n) {
+    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
+    for (ValueId v : n.in) copy.in.push_back(now_[v]);
+    std::vector<TensorType> results[2];
+    size_t at = 1;
+    for (size_t b = 0; b < 2; ++b) {
+      std::vector<TensorType> types;
+      InputInts ints;
+      for (size_t i = 0; i < n.bodies[b]->inputs.size(); ++i, ++at) {
+        types.push_back(r_.type(copy.in[at]));
+        if (const auto it = ints_.find(copy.in[at]); it != ints_.end()) ints[i] = it->second;
+      }
+      copy.bodies.push_back(specialise_body(n.bodies[b], types, ints, &results[b]));
+    }
+    Types out;
+    for (size_t i = 0; i < results[0].size(); ++i) {
+      check(results[0][i] == results[1][i], "switch", "both branches must give one shape; got ", results[0][i].shape,
+            " and ", results[1][i].shape, ".");
+      out.push_back(results[0][i]);
+    }
+    const SmallVec<ValueId, 1> made = r_.emit(std::move(copy), out);
+    for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = made[i];
+  }
+
+  const Graph& g_;
+  const InputInts& input_ints_;
+  Rewriter r_;
+  std::vector<ValueId> now_;
+  std::unordered_map<ValueId, Ints> ints_;
+  std::vector<ValueId> needed_;
+};
+
+}  // namespace
+
+Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints) {
+  return Specialiser(graph, ints).run(inputs);
+}
+
+}  // namespace horngate

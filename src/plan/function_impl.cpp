@@ -1,0 +1,522 @@
+// The way of a call: check the feeds, find the plan, snapshot, run, commit.
+#include "plan/function_impl.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+
+#include "ir/check.h"
+#include "passes/fold_ints.h"
+#include "plan/warn.h"
+#include "prims/primitive.h"
+
+namespace horngate {
+namespace {
+
+constexpr size_t kMaxPlans = 64;
+constexpr size_t kManyShapes = 33;
+constexpr int64_t kMaxKeyedInts = 16;
+
+thread_local const std::atomic<bool>* stop_flag = nullptr;
+thread_local bool in_call = false;
+std::atomic<int (*)()> interrupt_check{nullptr};
+std::mutex print_mutex;
+std::function<void(const std::string&)>& print_handler() {
+  static auto* h = new std::function<void(const std::string&)>;
+  return *h;
+}
+
+/// What a running engine asks the host: shall it stop, and where do lines of print_tensor go.
+struct Host {
+  std::chrono::steady_clock::time_point next_check = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  std::vector<std::string> lines;
+
+  static int stopped(void* self) {
+    if (stop_flag && stop_flag->load(std::memory_order_relaxed)) return 1;
+    int (*const check)() = interrupt_check.load(std::memory_order_relaxed);
+    if (!check) return 0;
+    auto& host = *static_cast<Host*>(self);
+    const auto now = std::chrono::steady_clock::now();
+    if (now < host.next_check) return 0;
+    host.next_check = now + std::chrono::milliseconds(50);
+    return check();
+  }
+  static void log(void* self, int, const char* text) { static_cast<Host*>(self)->lines.emplace_back(text); }
+
+  void flush() {
+    if (lines.empty()) return;
+    std::function<void(const std::string&)> handler;
+    {
+      std::lock_guard lock(print_mutex);
+      handler = print_handler();
+    }
+    for (const std::string& line : lines) {
+      if (handler)
+        handler(line);
+      else
+        std::fprintf(stderr, "%s\n", line.c_str());
+    }
+    lines.clear();
+  }
+};
+
+struct InCall {
+  InCall() {
+    check<RuntimeError>(!in_call, "function", "a function is called from inside of another call on the same thread.");
+    in_call = true;
+  }
+  ~InCall() { in_call = false; }
+};
+
+size_t bytes_of(const TensorType& t) { return static_cast<size_t>(t.shape.size()) * size_of(t.dtype); }
+size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+hg_buffer buffer_of(const TensorType& t, void* data) {
+  return {sizeof(hg_buffer),
+          {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()), t.shape.dims().data(),
+           t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
+          data, bytes_of(t), nullptr, nullptr};
+}
+
+}  // namespace
+
+StopScope::StopScope(const std::atomic<bool>* stop) : before_(std::exchange(stop_flag, stop)) {}
+StopScope::~StopScope() { stop_flag = before_; }
+void set_interrupt_check(int (*check)()) { interrupt_check = check; }
+void set_print_handler(std::function<void(const std::string&)> handler) {
+  std::lock_guard lock(print_mutex);
+  print_handler() = std::move(handler);
+}
+
+VariableLocks::VariableLocks(std::vector<VariableState*> variables) : variables_(std::move(variables)) {
+  std::sort(variables_.begin(), variables_.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  variables_.erase(std::unique(variables_.begin(), variables_.end()), variables_.end());
+  for (VariableState* v : variables_) v->writer.lock();
+}
+VariableLocks::~VariableLocks() {
+  for (size_t i = variables_.size(); i-- > 0;) variables_[i]->writer.unlock();
+}
+
+size_t FunctionImpl::KeyHash::operator()(const Key& k) const {
+  uint64_t h = 0x9e3779b97f4a7c15ull;
+  for (int64_t v : k) h = (h ^ static_cast<uint64_t>(v)) * 0xff51afd7ed558ccdull ^ (h >> 31);
+  return h;
+}
+
+FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name)
+    : name_(name.empty() ? "function" : std::move(name)) {
+  Tensors fed;
+  for (const Tensor& t : inputs) {
+    Input in;
+    in.is_open = !t.defined();
+    if (t.defined()) {
+      in.type = type_of(t);
+      in.name = t.name();
+      in.is_phase = t.node()->prim == Prim::learning_phase;
+    }
+    inputs_.push_back(in);
+    fed.push_back(in.is_phase ? Tensor() : t);  // the phase is part of the key, not a value that is fed
+  }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    check(outputs[i].defined(), name_, "output ", i, " is empty (a gradient that is None?).");
+  program_ = to_program(fed, outputs, updates);
+  log_stage("program", program_.graph);
+  context_.n_outputs = program_.n_outputs;
+  for (uint32_t u : program_.updated) context_.updated_inputs.push_back(static_cast<uint32_t>(program_.n_fed + u));
+  for (uint32_t i = 0; i < program_.variables.size(); ++i) lock_order_.push_back(i);
+  std::sort(lock_order_.begin(), lock_order_.end(),
+            [&](uint32_t a, uint32_t b) { return program_.variables[a]->id < program_.variables[b]->id; });
+  for (uint32_t i = 0; i < program_.updated.size(); ++i) updated_order_.push_back(i);
+  std::sort(updated_order_.begin(), updated_order_.end(), [&](uint32_t a, uint32_t b) {
+    return program_.variables[program_.updated[a]]->id < program_.variables[program_.updated[b]]->id;
+  });
+  find_keyed_inputs();
+}
+
+/// Small integer inputs from which a shape operand is computed: their values become part of the key, so that
+/// the plan need not be cut.
+void FunctionImpl::find_keyed_inputs() {
+  const Graph& g = program_.graph;
+  std::vector<uint8_t> shapes(g.values.size(), 0);
+  for (size_t i = g.nodes.size(); i-- > 0;) {
+    const GraphNode& n = g.nodes[i];
+    const Primitive& p = primitive(n.prim);
+    const auto open = [&](const char* field) {
+      const Ints* attr = p.ints(n.attrs.get(), field);
+      return attr && std::find(attr->begin(), attr->end(), kFromOperand) != attr->end();
+    };
+    if (n.prim == Prim::slice) {
+      for (size_t k = 1; k < n.in.size(); ++k) shapes[n.in[k]] = 1;
+    } else if (open("shape")) {
+      shapes[n.in.back()] = 1;
+    }
+    bool needed = false;
+    for (ValueId v : n.out) needed |= shapes[v];
+    if (needed && n.prim != Prim::shape_of)
+      for (ValueId v : n.in) shapes[v] |= !is_float(g.values[v].dtype) && g.values[v].shape.ndim() <= 1;
+  }
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const TensorType& t = g.values[g.inputs[i]];
+    inputs_[i].keyed = shapes[g.inputs[i]] && !inputs_[i].is_open && !inputs_[i].is_phase && !is_float(t.dtype) && t.shape.ndim() <= 1;
+  }
+}
+
+void FunctionImpl::check_count(size_t n) const {
+  check(n == inputs_.size(), name_, "takes ", inputs_.size(), " inputs; got ", n, ".");
+}
+
+/// The array as the program takes it: of the input's dtype, contiguous, and of a shape that fits.
+Array FunctionImpl::checked_feed(size_t i, const Array& a) const {
+  const Input& in = inputs_[i];
+  check(a.defined(), name_, "input ", i, " \"", in.name, "\" got an empty array.");
+  bool fits = a.ndim() == in.type.shape.ndim() && a.is_sparse() == in.type.sparse;
+  for (size_t k = 0; fits && k < a.ndim(); ++k) fits = in.type.shape.dim(k) < 0 || in.type.shape.dim(k) == a.dims()[k];
+  if (!fits) [[unlikely]] {
+    check<TypeError>(a.is_sparse() == in.type.sparse, name_, "input ", i, " \"", in.name, "\" takes a ",
+                     in.type.sparse ? "sparse" : "dense", " array; got a ", a.is_sparse() ? "sparse" : "dense", " one.");
+    const bool hint = a.ndim() + 1 == in.type.shape.ndim() && in.type.shape.dim(0) < 0;
+    fail(name_, "input ", i, " \"", in.name, "\" takes shape ", in.type.shape, "; got an array of shape ", a.shape(),
+         ".", hint ? " Did you forget the batch dimension?" : "");
+  }
+  return a.is_sparse() ? a.cast(in.type.dtype) : a.cast(in.type.dtype).contiguous();
+}
+
+const Graph& FunctionImpl::prepared(bool training) {
+  std::lock_guard lock(prepare_mutex_);
+  auto& g = prepared_[training];
+  if (!g) {
+    g = std::make_unique<const Graph>(prepare(program_.graph, training));
+    log_stage("prepare", *g);
+  }
+  return *g;
+}
+
+std::vector<TensorType> FunctionImpl::program_types(const std::vector<Array>& feeds) const {
+  const Graph& g = program_.graph;
+  std::vector<TensorType> types;
+  for (size_t i = 0; i < g.inputs.size(); ++i) {
+    TensorType t = g.values[g.inputs[i]];
+    if (i < feeds.size() && feeds[i].defined()) t.shape = feeds[i].shape();
+    types.push_back(std::move(t));
+  }
+  return types;
+}
+
+InputInts FunctionImpl::keyed_ints(const std::vector<Array>& feeds) const {
+  InputInts ints;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].keyed && feeds[i].size() <= kMaxKeyedInts) {
+      const Array wide = feeds[i].cast(DType::int64);
+      ints[i] = Ints(wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
+    }
+  return ints;
+}
+
+PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, bool training) {
+  std::shared_ptr<Cached> entry;
+  {
+    std::lock_guard lock(plans_mutex_);
+    if (!plans_.empty() && plans_.front()->key == key && plans_.front()->plan) return plans_.front()->plan;
+    if (const auto it = by_key_.find(key); it != by_key_.end()) {
+      plans_.splice(plans_.begin(), plans_, it->second);
+      entry = plans_.front();
+      if (entry->plan) return entry->plan;
+    } else {
+      entry = std::make_shared<Cached>();
+      entry->key = key;
+      plans_.push_front(entry);
+      by_key_[key] = plans_.begin();
+      if (plans_.size() > kMaxPlans) {
+        by_key_.erase(plans_.back()->key);
+        plans_.pop_back();
+      }
+    }
+  }
+  // Callers that miss the same key wait here for one build.
+  std::lock_guard building(entry->building);
+  {
+    std::lock_guard lock(plans_mutex_);
+    if (entry->plan) return entry->plan;
+  }
+  PlanRef plan = make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, current_engine());
+  std::lock_guard lock(plans_mutex_);
+  entry->plan = plan;
+  if (++plans_made_ == kManyShapes) warn_of_many_shapes(key);
+  return plan;
+}
+
+void FunctionImpl::warn_of_many_shapes(const Key& key) {
+  if (std::exchange(warned_, true)) return;
+  // Which dimension differs from another plan: the first word of the keys that is not equal.
+  std::string which = "an input's shape";
+  for (const auto& other : plans_) {
+    if (other->key == key || other->key.size() != key.size()) continue;
+    const size_t at = static_cast<size_t>(std::mismatch(key.begin(), key.end(), other->key.begin()).first - key.begin());
+    size_t word = 1;
+    for (const Input& in : inputs_) {
+      const size_t n = in.is_open || in.is_phase ? 0 : in.type.shape.ndim();
+      if (at >= word && at < word + n) which = text_of("axis ", at - word, " of input \"", in.name, "\"");
+      word += n;
+    }
+    break;
+  }
+  warn(text_of(name_, ": ", kManyShapes, " different input shapes so far; ", which,
+               " varies. Each new shape is planned once: padding to a few sizes is faster."));
+}
+
+size_t FunctionImpl::plan_count() const {
+  std::lock_guard lock(plans_mutex_);
+  return plans_.size();
+}
+
+/// The values of one call.
+struct FunctionImpl::Call {
+  std::vector<Array> feeds;
+  std::vector<Storage> variables;            // snapshot; keeps old values alive while we read them
+  std::vector<hg_sparse> sparse;             // views of sparse inputs
+  std::vector<std::array<uint64_t, 2>> draws;
+  std::vector<void*> inputs;                 // data of the program's inputs
+  std::vector<void*> data;                   // of the slots of the current plan
+  std::vector<Array> outputs;                // of the last plan
+  std::vector<Array> new_values;             // of updates that are adopted
+  std::vector<Array> crossing, kept;         // handed from a plan to the next
+  std::vector<TensorType> types;             // of the inputs, once they grow by what crosses
+  InputInts ints;                            // known integers among them
+  Storage temporaries;
+  Host host;
+  std::vector<hg_buffer> in, out;
+
+  void add_sparse(const Array& a) {
+    const auto& p = a.sparse_parts();
+    sparse.push_back({p.values.size(), p.indptr.data<int64_t>(), p.indices.data<int64_t>(), p.values.raw()});
+  }
+
+  /// Memory for what the plan makes: arrays for results, one block for the rest.
+  void allocate(const Plan& plan, bool last) {
+    data.assign(plan.slots.size(), nullptr);
+    std::copy(inputs.begin(), inputs.end(), data.begin());
+    outputs.clear();
+    new_values.assign(plan.updates.size(), Array());
+    const auto make = [&](SlotId s) {
+      if (s < inputs.size()) {  // an input that is fetched: a copy, so that nothing aliases
+        Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
+        if (a.nbytes()) std::memcpy(a.raw(), inputs[s], a.nbytes());
+        return a;
+      }
+      Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
+      data[s] = a.raw();
+      return a;
+    };
+    std::vector<Array>& results = last ? outputs : crossing;
+    results.clear();
+    const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const auto same = std::find(slots.begin(), slots.begin() + static_cast<int64_t>(i), slots[i]);
+      results.push_back(same == slots.begin() + static_cast<int64_t>(i) ? make(slots[i]) : results[static_cast<size_t>(same - slots.begin())]);
+    }
+    for (size_t i = 0; i < plan.updates.size(); ++i) {
+      if (plan.updates[i] == kNoValue) continue;
+      const SlotId s = plan.updates[i];
+      const bool made = s >= inputs.size() && data[s];  // also an output, or the new value of two variables
+      if (!made) new_values[i] = make(s);
+    }
+    size_t bytes = 0;
+    for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
+      if (!data[s]) bytes += padded(bytes_of(plan.slots[s])) + 64;
+    if (bytes == 0) return;
+    temporaries = Storage::allocate(bytes);
+    auto* at = static_cast<std::byte*>(temporaries.data());
+    for (size_t s = inputs.size(); s < plan.slots.size(); ++s) {
+      if (data[s]) continue;
+      data[s] = at;
+      at += padded(bytes_of(plan.slots[s]));
+    }
+  }
+
+  /// A new value that is an output too gets memory of its own: the caller may write into what it was given.
+  void copy_shared_results(const Plan& plan) {
+    for (size_t i = 0; i < plan.updates.size(); ++i) {
+      const SlotId s = plan.updates[i];
+      if (s != kNoValue && !new_values[i].defined())
+        new_values[i] = Array::view(data[s], plan.slots[s].dtype, plan.slots[s].shape.dims()).copy();
+    }
+  }
+
+  void run(const Plan& plan) {
+    hg_run control{sizeof(hg_run), nullptr, Host::log, &host, 0};
+    if (stop_flag || interrupt_check.load(std::memory_order_relaxed)) control.stopped = Host::stopped;
+    for (const Segment& s : plan.segments) {
+      in.clear();
+      out.clear();
+      for (SlotId i : s.in) in.push_back(buffer_of(plan.slots[i], data[i]));
+      for (SlotId o : s.out) out.push_back(buffer_of(plan.slots[o], data[o]));
+      try {
+        s.compiled->run(in.data(), out.data(), &control);
+      } catch (...) {
+        host.flush();
+        throw;
+      }
+      host.flush();
+    }
+  }
+};
+
+/// The plan that follows one whose shapes depended on data: keyed by those integers.
+PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
+  if (c.types.empty()) {
+    c.types = program_types(c.feeds);
+    c.ints = keyed_ints(c.feeds);
+  }
+  std::vector<int64_t> key;
+  for (size_t i = 0; i < plan.crossing.size(); ++i) {
+    if (i < plan.n_needed) {
+      const Array wide = c.crossing[i].cast(DType::int64);
+      c.ints[c.inputs.size()] = Ints(wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
+      key.insert(key.end(), wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
+    }
+    c.types.push_back(plan.slots[plan.crossing[i]]);
+    c.inputs.push_back(c.crossing[i].raw());
+    c.kept.push_back(c.crossing[i]);
+  }
+  std::lock_guard lock(plan.next_mutex);
+  if (const auto it = plan.next.find(key); it != plan.next.end()) return it->second;
+  if (plan.next.size() >= kMaxPlans) plan.next.clear();
+  return plan.next[key] = make_plan(*plan.rest, c.types, c.ints, context_, current_engine());
+}
+
+/// All updates appear together. Nothing here can fail once a variable has been written.
+void FunctionImpl::commit(Call& c, const Plan& plan) {
+  const auto variable = [&](size_t update) -> VariableState& { return *program_.variables[program_.updated[update]]; };
+  for (uint32_t u : updated_order_) variable(u).guard.lock();
+  struct Unlock {
+    FunctionImpl& f;
+    ~Unlock() {
+      for (size_t i = f.updated_order_.size(); i-- > 0;) f.program_.variables[f.program_.updated[f.updated_order_[i]]]->guard.unlock();
+    }
+  } unlock{*this};
+  if (plan.commit) {
+    // In place where nobody else holds the old value; our own snapshot no longer counts.
+    c.in.clear();
+    c.out.clear();
+    for (SlotId s : plan.commit_in) c.in.push_back(buffer_of(plan.slots[s], c.data[s]));
+    for (uint32_t u : plan.commit_updates) {
+      VariableState& v = variable(u);
+      c.variables[program_.updated[u]] = Storage();
+      if (!v.value.storage().unique()) c.new_values[u] = Array(v.type.dtype, v.type.shape.dims());
+      c.out.push_back(buffer_of(v.type, c.new_values[u].defined() ? c.new_values[u].raw() : v.value.raw()));
+    }
+    plan.commit->run(c.in.data(), c.out.data(), nullptr);
+  }
+  for (size_t u = 0; u < c.new_values.size(); ++u) {
+    if (c.new_values[u].defined()) variable(u).value = std::move(c.new_values[u]);
+    ++variable(u).version;
+  }
+}
+
+Arrays FunctionImpl::call(std::span<const Array> arrays) {
+  check_count(arrays.size());
+  const InCall guard;
+  thread_local Call reused;  // its vectors keep their memory from call to call
+  struct Clean {
+    Call& c;
+    ~Clean() {
+      c.feeds.clear();
+      c.variables.clear();
+      c.sparse.clear();
+      c.draws.clear();
+      c.inputs.clear();
+      c.outputs.clear();
+      c.new_values.clear();
+      c.crossing.clear();
+      c.kept.clear();
+      c.types.clear();
+      c.ints.clear();
+      c.temporaries = Storage();
+    }
+  } clean{reused};
+  Call& c = reused;
+
+  // Feeds and the key of the plan: phase, then the dimensions, then integers that decide shapes.
+  bool training = false;
+  thread_local Key key;
+  key.assign(1, 0);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i].is_phase) {
+      training = arrays[i].defined() && arrays[i].cast(DType::float64).contiguous().reshape({-1}).rows(0, 1).item<double>() != 0;
+      c.feeds.emplace_back();
+      continue;
+    }
+    if (inputs_[i].is_open) {
+      c.feeds.emplace_back();
+      continue;
+    }
+    c.feeds.push_back(checked_feed(i, arrays[i]));
+    for (int64_t d : c.feeds.back().dims()) key.push_back(d);
+  }
+  key[0] = training;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i].keyed && c.feeds[i].size() <= kMaxKeyedInts) {
+      const Array wide = c.feeds[i].cast(DType::int64);
+      for (int64_t k = 0; k < wide.size(); ++k) key.push_back(wide.data<int64_t>()[k]);
+    }
+  PlanRef plan = plan_for(key, c.feeds, training);
+
+  // Trainers of a variable take turns: they hold its writer lock for the whole call.
+  for (uint32_t u : updated_order_) program_.variables[program_.updated[u]]->writer.lock();
+  struct Unlock {
+    FunctionImpl& f;
+    ~Unlock() {
+      for (size_t i = f.updated_order_.size(); i-- > 0;) f.program_.variables[f.program_.updated[f.updated_order_[i]]]->writer.unlock();
+    }
+  } unlock{*this};
+
+  // Snapshot: all variables as they are at one moment.
+  const size_t n_fed = inputs_.size(), n_variables = program_.variables.size();
+  c.variables.resize(n_variables);
+  c.inputs.assign(program_.graph.inputs.size(), nullptr);
+  size_t n_sparse = 0;
+  for (const Array& a : c.feeds) n_sparse += a.is_sparse();
+  for (const VariableRef& v : program_.variables) n_sparse += v->type.sparse;
+  c.sparse.reserve(n_sparse);  // pointers into it must stay
+  for (size_t i = 0; i < n_fed; ++i) {
+    if (c.feeds[i].is_sparse()) {
+      c.add_sparse(c.feeds[i]);
+      c.inputs[i] = &c.sparse.back();
+    } else {
+      c.inputs[i] = c.feeds[i].raw();
+    }
+  }
+  for (uint32_t i : lock_order_) program_.variables[i]->guard.lock_shared();
+  for (uint32_t i : lock_order_) {
+    const VariableState& v = *program_.variables[i];
+    if (v.type.sparse) {
+      c.add_sparse(v.value);
+      c.inputs[n_fed + i] = &c.sparse.back();
+    } else {
+      c.variables[i] = v.value.storage();
+      c.inputs[n_fed + i] = v.value.raw();
+    }
+  }
+  for (size_t i = lock_order_.size(); i-- > 0;) program_.variables[lock_order_[i]]->guard.unlock_shared();
+  c.draws.resize(program_.draws.size());
+  for (size_t i = 0; i < program_.draws.size(); ++i) {
+    c.draws[i] = {program_.draws[i]->next.fetch_add(1, std::memory_order_relaxed), 0};
+    c.inputs[n_fed + n_variables + i] = c.draws[i].data();
+  }
+
+  // All that may fail or be interrupted.
+  while (plan->rest) {
+    c.allocate(*plan, false);
+    c.run(*plan);
+    plan = next_plan(*plan, c);
+  }
+  c.allocate(*plan, true);
+  c.run(*plan);
+  c.copy_shared_results(*plan);
+
+  if (!program_.updated.empty()) commit(c, *plan);
+  return std::move(c.outputs);
+}
+
+}  // namespace horngate

@@ -1,0 +1,100 @@
+// FunctionImpl: a program with its cache of plans, and the way of a call through it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <list>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "horngate/function.h"
+#include "ir/to_graph.h"
+#include "plan/plan.h"
+
+namespace horngate {
+
+class FunctionImpl {
+ public:
+  FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name);
+  Arrays call(std::span<const Array> inputs);
+  size_t n_inputs() const { return inputs_.size(); }
+  /// For tests and tools.
+  size_t plan_count() const;
+  size_t plans_made() const { return plans_made_; }
+  const Program& program() const { return program_; }
+
+ private:
+  struct Input {
+    TensorType type;
+    std::string name;
+    bool is_phase = false;  // fed value of learning_phase()
+    bool is_open = false;   // an entry that stands for nothing
+    bool keyed = false;     // its integers decide shapes
+  };
+  struct Call;
+  using Key = std::vector<int64_t>;
+  struct KeyHash {
+    size_t operator()(const Key& k) const;
+  };
+  struct Cached {
+    Key key;
+    std::mutex building;
+    PlanRef plan;
+  };
+
+  void check_count(size_t n) const;
+  Array checked_feed(size_t i, const Array& a) const;
+  void find_keyed_inputs();
+  InputInts keyed_ints(const std::vector<Array>& feeds) const;
+  const Graph& prepared(bool training);
+  PlanRef plan_for(const Key& key, const std::vector<Array>& feeds, bool training);
+  PlanRef next_plan(Plan& plan, Call& call);
+  void commit(Call& call, const Plan& plan);
+  std::vector<TensorType> program_types(const std::vector<Array>& feeds) const;
+  void warn_of_many_shapes(const Key& key);
+
+  const std::string name_;
+  std::vector<Input> inputs_;
+  Program program_;
+  PlanContext context_;
+  std::vector<uint32_t> lock_order_;     // variables by id
+  std::vector<uint32_t> updated_order_;  // numbers of updates, by id of their variable
+
+  std::mutex prepare_mutex_;
+  std::unique_ptr<const Graph> prepared_[2];
+  mutable std::mutex plans_mutex_;
+  std::list<std::shared_ptr<Cached>> plans_;  // most recently used first
+  std::unordered_map<Key, std::list<std::shared_ptr<Cached>>::iterator, KeyHash> by_key_;
+  size_t plans_made_ = 0;
+  bool warned_ = false;
+};
+
+/// While one is alive on a thread, calls on it give up once *stop is true.
+class StopScope {
+ public:
+  explicit StopScope(const std::atomic<bool>* stop);
+  ~StopScope();
+
+ private:
+  const std::atomic<bool>* before_;
+};
+
+/// Asked about every 50 ms during a call; non-zero interrupts it. For Ctrl-C in Python.
+void set_interrupt_check(int (*check)());
+/// Where lines of print_tensor go; standard error by default.
+void set_print_handler(std::function<void(const std::string&)> handler);
+
+/// Writers' locks of several variables at once, in id order.
+class VariableLocks {
+ public:
+  explicit VariableLocks(std::vector<VariableState*> variables);
+  ~VariableLocks();
+  VariableLocks(const VariableLocks&) = delete;
+
+ private:
+  std::vector<VariableState*> variables_;
+};
+
+}  // namespace horngate

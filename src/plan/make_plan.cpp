@@ -1,0 +1,227 @@
+// Making plans: specialise, take the updates apart, partition, compile.
+#include <algorithm>
+#include <cstring>
+
+#include "engines/abi.h"
+#include "ir/check.h"
+#include "plan/plan.h"
+#include "prims/primitive.h"
+
+namespace horngate {
+
+Compiled::Compiled(const Engine& engine, const Graph& graph) : engine_(engine) {
+  const CGraph c(graph);
+  hg_status status{};
+  status.size = sizeof status;
+  if (engine.api->compile(engine.self, c.get(), &executable_, &status) != 0) throw_status(status);
+}
+
+Compiled::~Compiled() {
+  if (executable_) engine_.api->free_executable(executable_);
+}
+
+void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
+  // The text of a status is long: only its head is cleared on this path.
+  hg_status status;
+  status.size = sizeof status;
+  status.code = 0;
+  status.text[0] = 0;
+  std::unique_lock lock(serial_, std::defer_lock);
+  if (!engine_.has(HG_CAP_CONCURRENT_RUN)) lock.lock();
+  if (engine_.api->run(executable_, in, out, run, &status) != 0) throw_status(status);
+}
+
+namespace {
+
+/// Nodes that only serve updates: element-wise, and read by nothing else. They run in the commit.
+std::vector<uint8_t> commit_nodes(const Graph& g, size_t n_outputs) {
+  std::vector<uint8_t> elsewhere(g.values.size(), 0), wanted(g.values.size(), 0), in_commit(g.nodes.size(), 0);
+  for (size_t i = 0; i < n_outputs; ++i) elsewhere[g.outputs[i]] = 1;
+  for (size_t i = n_outputs; i < g.outputs.size(); ++i) wanted[g.outputs[i]] = 1;
+  for (size_t i = g.nodes.size(); i-- > 0;) {
+    const GraphNode& n = g.nodes[i];
+    const bool fits = n.out.size() == 1 && primitive(n.prim).how == How::elementwise && wanted[n.out[0]] && !elsewhere[n.out[0]];
+    in_commit[i] = fits;
+    for (ValueId v : n.in) (fits ? wanted : elsewhere)[v] = 1;
+  }
+  return in_commit;
+}
+
+class Maker {
+ public:
+  Maker(const PlanContext& context, const Engine& engine, Plan& plan) : context_(context), engine_(engine), plan_(plan) {}
+
+  void run(const Graph& g) {
+    plan_.slots.resize(g.inputs.size());
+    slot_.assign(g.values.size(), kNoValue);
+    for (size_t i = 0; i < g.inputs.size(); ++i) {
+      plan_.slots[i] = g.values[g.inputs[i]];
+      slot_[g.inputs[i]] = static_cast<SlotId>(i);
+    }
+    plan_.updates.assign(g.outputs.size() - context_.n_outputs, kNoValue);
+    std::vector<uint8_t> in_commit(g.nodes.size(), 0);
+    if (engine_.has(HG_CAP_IN_PLACE)) in_commit = commit_nodes(g, context_.n_outputs);
+
+    std::vector<uint8_t> late(g.values.size(), 0);  // made in the commit
+    for (size_t i = 0; i < g.nodes.size(); ++i)
+      if (in_commit[i]) late[g.nodes[i].out[0]] = 1;
+    std::vector<const GraphNode*> constants(g.values.size(), nullptr);
+    for (const GraphNode& n : g.nodes)
+      if (n.prim == Prim::constant) constants[n.out[0]] = &n;
+
+    // The main part makes the outputs, the new values that are not made in the commit, and what the commit reads.
+    std::vector<ValueId> wanted(g.outputs.begin(), g.outputs.begin() + static_cast<int64_t>(context_.n_outputs));
+    std::vector<uint32_t> plain;
+    for (size_t i = context_.n_outputs; i < g.outputs.size(); ++i) {
+      if (late[g.outputs[i]]) continue;
+      plain.push_back(static_cast<uint32_t>(i - context_.n_outputs));
+      wanted.push_back(g.outputs[i]);
+    }
+    std::vector<ValueId> commit_in;
+    std::vector<uint8_t> listed(g.values.size(), 0);
+    for (size_t i = 0; i < g.nodes.size(); ++i) {
+      if (!in_commit[i]) continue;
+      for (ValueId v : g.nodes[i].in)
+        if (!late[v] && !constants[v] && !listed[v]) {
+          listed[v] = 1;
+          commit_in.push_back(v);
+        }
+    }
+    const size_t n_fixed = wanted.size();
+    for (ValueId v : commit_in)
+      if (slot_[v] == kNoValue) wanted.push_back(v);
+    compile_main(g, wanted);
+    plan_.outputs.assign(out_slots_.begin(), out_slots_.begin() + static_cast<int64_t>(context_.n_outputs));
+    for (size_t i = 0; i < plain.size(); ++i) plan_.updates[plain[i]] = out_slots_[context_.n_outputs + i];
+    for (size_t i = n_fixed; i < wanted.size(); ++i) slot_[wanted[i]] = out_slots_[i];
+    if (!commit_in.empty() || std::find(in_commit.begin(), in_commit.end(), 1) != in_commit.end())
+      compile_commit(g, in_commit, constants, commit_in, late);
+  }
+
+ private:
+  /// Compiles what makes `wanted` and sets out_slots_ to where each of them will be.
+  void compile_main(const Graph& g, const std::vector<ValueId>& wanted) {
+    Graph part = extract(g, wanted);
+    log_stage("plan", part);
+    const auto fresh = [&](const TensorType& t) {
+      plan_.slots.push_back(t);
+      return static_cast<SlotId>(plan_.slots.size() - 1);
+    };
+    if (&engine_ == &native_engine()) {
+      Segment s;
+      for (size_t i = 0; i < part.inputs.size(); ++i) s.in.push_back(static_cast<SlotId>(i));
+      // An output that is an input needs no work; the same value twice is computed once.
+      std::vector<SlotId> known(part.values.size(), kNoValue);
+      std::vector<ValueId> outputs;
+      for (ValueId v : part.outputs) {
+        if (known[v] == kNoValue) {
+          known[v] = fresh(part.values[v]);
+          s.out.push_back(known[v]);
+          outputs.push_back(v);
+        }
+        out_slots_.push_back(known[v]);
+      }
+      part.outputs = std::move(outputs);
+      drop_unused_inputs(part, s);
+      if (part.outputs.empty() && part.nodes.empty()) return;
+      s.compiled = std::make_unique<Compiled>(engine_, part);
+      plan_.segments.push_back(std::move(s));
+      return;
+    }
+    Partition p = partition(part, engine_);
+    std::vector<SlotId> at(p.graph.values.size(), kNoValue);
+    for (size_t i = 0; i < p.graph.inputs.size(); ++i) at[p.graph.inputs[i]] = static_cast<SlotId>(i);
+    for (Part& piece : p.parts) {
+      Segment s;
+      for (ValueId v : piece.in) s.in.push_back(at[v]);
+      for (ValueId v : piece.out) {
+        at[v] = fresh(p.graph.values[v]);
+        s.out.push_back(at[v]);
+      }
+      s.compiled = std::make_unique<Compiled>(piece.on_engine ? engine_ : native_engine(), piece.graph);
+      plan_.segments.push_back(std::move(s));
+    }
+    for (ValueId v : p.graph.outputs) out_slots_.push_back(at[v]);
+  }
+
+  static void drop_unused_inputs(Graph& g, Segment& s) {
+    std::vector<uint8_t> used(g.values.size(), 0);
+    for (const GraphNode& n : g.nodes)
+      for (ValueId v : n.in) used[v] = 1;
+    for (ValueId v : g.outputs) used[v] = 1;
+    std::vector<ValueId> inputs;
+    std::vector<SlotId> slots;
+    for (size_t i = 0; i < g.inputs.size(); ++i)
+      if (used[g.inputs[i]]) {
+        inputs.push_back(g.inputs[i]);
+        slots.push_back(s.in[i]);
+      }
+    g.inputs = std::move(inputs);
+    s.in = std::move(slots);
+  }
+
+  void compile_commit(const Graph& g, const std::vector<uint8_t>& in_commit, const std::vector<const GraphNode*>& constants,
+                      const std::vector<ValueId>& inputs, const std::vector<uint8_t>& late) {
+    Graph c;
+    c.values = g.values;
+    c.inputs = inputs;
+    std::vector<uint8_t> present(g.values.size(), 0);
+    for (size_t i = 0; i < g.nodes.size(); ++i) {
+      if (!in_commit[i]) continue;
+      for (ValueId v : g.nodes[i].in)
+        if (constants[v] && !present[v]) {
+          present[v] = 1;
+          c.nodes.push_back(*constants[v]);
+        }
+      c.nodes.push_back(g.nodes[i]);
+    }
+    for (size_t i = context_.n_outputs; i < g.outputs.size(); ++i) {
+      const ValueId v = g.outputs[i];
+      if (!late[v]) continue;
+      const auto update = static_cast<uint32_t>(i - context_.n_outputs);
+      // The old value's memory may take the new one when the commit also reads it.
+      const ValueId old = g.inputs[context_.updated_inputs[update]];
+      const auto at = std::find(inputs.begin(), inputs.end(), old);
+      if (at != inputs.end()) {
+        c.in_place.push_back(static_cast<uint32_t>(c.outputs.size()));
+        c.in_place.push_back(static_cast<uint32_t>(at - inputs.begin()));
+      }
+      c.outputs.push_back(v);
+      plan_.commit_updates.push_back(update);
+    }
+    for (ValueId v : inputs) plan_.commit_in.push_back(slot_[v]);
+    log_stage("commit", c);
+    plan_.commit = std::make_unique<Compiled>(engine_, c);
+  }
+
+  const PlanContext& context_;
+  const Engine& engine_;
+  Plan& plan_;
+  std::vector<SlotId> slot_, out_slots_;
+};
+
+}  // namespace
+
+PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
+                  const PlanContext& context, const Engine& engine) {
+  auto plan = std::make_shared<Plan>();
+  Specialised s = specialise(graph, inputs, ints);
+  if (s.result) {
+    Maker(context, engine, *plan).run(*s.result);
+    return plan;
+  }
+  // Shapes depend on data: plan the part that computes them; the rest waits for the numbers.
+  Split parts = split(graph, s.needed);
+  Specialised first = specialise(parts.first, inputs, ints);
+  invariant(first.result.has_value(), "the values that shapes depend on need other such values first");
+  PlanContext all;
+  all.n_outputs = first.result->outputs.size();
+  Maker(all, engine, *plan).run(*first.result);
+  plan->crossing = std::move(plan->outputs);
+  plan->outputs.clear();
+  plan->n_needed = s.needed.size();
+  plan->rest = std::make_shared<const Graph>(std::move(parts.second));
+  return plan;
+}
+
+}  // namespace horngate

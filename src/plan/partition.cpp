@@ -1,0 +1,156 @@
+// partition: which parts of a graph an engine runs, and which native runs between them. Primitives that the
+// engine lacks are decomposed first; what cannot be decomposed runs on native, with one warning per primitive.
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "engines/abi.h"
+#include "ir/check.h"
+#include "ir/to_graph.h"
+#include "plan/plan.h"
+#include "plan/warn.h"
+#include "prims/build.h"
+
+namespace horngate {
+namespace {
+
+std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
+  const CGraph c(g);
+  std::vector<uint8_t> out(g.nodes.size(), 0);
+  for (uint32_t i = 0; i < g.nodes.size(); ++i) {
+    const GraphNode& n = g.nodes[i];
+    if (n.prim == Prim::constant)
+      out[i] = 1;
+    else if ((n.prim == Prim::scan && !e.has(HG_CAP_SCAN)) || (n.prim == Prim::cond && !e.has(HG_CAP_COND)))
+      out[i] = 0;
+    else
+      out[i] = e.api->supports(e.self, c.get(), i) != 0;
+  }
+  return out;
+}
+
+/// Replaces the nodes that the engine lacks by their decomposition, where they have one.
+Graph decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
+  bool any = false;
+  for (size_t i = 0; i < g.nodes.size(); ++i) any |= !ok[i] && primitive(g.nodes[i].prim).decompose;
+  if (!any) return g;
+  // Through nodes: each value becomes a tensor, and the whole is lowered again.
+  Tensors now(g.values.size());
+  Tensors inputs;
+  for (ValueId v : g.inputs) {
+    const TensorType& t = g.values[v];
+    inputs.push_back(emit(attrs::placeholder{.dtype = t.dtype, .shape = t.shape.dims(), .sparse = t.sparse}, {}));
+    now[v] = inputs.back();
+  }
+  for (size_t i = 0; i < g.nodes.size(); ++i) {
+    const GraphNode& n = g.nodes[i];
+    if (!n.bodies.empty()) return g;  // loops are cut around, not rebuilt
+    SmallVec<Tensor, 3> in;
+    for (ValueId v : n.in) in.push_back(now[v]);
+    Tensors out;
+    const Primitive& p = primitive(n.prim);
+    if (!ok[i] && p.decompose) out = p.decompose({in.data(), in.size()}, n.attrs.get());
+    if (out.empty())  // it has none for these operands
+      out = outputs_of(make_node(n.prim, std::move(in), n.attrs, {}, n.name ? *n.name : ""));
+    for (size_t k = 0; k < n.out.size(); ++k) now[n.out[k]] = out[k];
+  }
+  Tensors outputs;
+  for (ValueId v : g.outputs) outputs.push_back(now[v]);
+  return prepare(to_program(inputs, outputs, {}).graph, false);
+}
+
+void report(const GraphNode& n, const Engine& e) {
+  static std::mutex mutex;
+  static auto* told = new std::set<std::string>;
+  const char* prim = primitive(n.prim).name;
+  const char* strict = std::getenv("HORNGATE_STRICT");
+  check<NotImplementedError>(!(strict && *strict && *strict != '0'), text_of("engine ", e.api->name), "cannot run ",
+                             prim, " and has no decomposition for it. Engines that can: native.");
+  std::lock_guard lock(mutex);
+  if (told->insert(text_of(e.api->name, "/", prim)).second)
+    warn(text_of("engine ", e.api->name, ": cannot run ", prim, "; that part runs on native."));
+}
+
+bool is_quiet(Prim prim) {  // random numbers are always ours; that is no surprise to anybody
+  return prim >= Prim::random_uniform && prim <= Prim::random_bernoulli;
+}
+
+}  // namespace
+
+Partition partition(const Graph& whole, const Engine& engine) {
+  Graph g = whole;
+  std::vector<uint8_t> ok = supported(g, engine);
+  Graph simpler = decompose_unsupported(g, ok);
+  if (simpler.nodes.size() != g.nodes.size()) {
+    g = std::move(simpler);
+    ok = supported(g, engine);
+  }
+  // Nodes in order; each joins the last part unless it must run elsewhere. An engine part after a native part
+  // that it does not depend on joins the earlier engine part: stage = number of border crossings before it.
+  std::vector<int> stage(g.values.size(), 0), node_stage(g.nodes.size(), 0);
+  int last = 0;
+  for (size_t i = 0; i < g.nodes.size(); ++i) {
+    const GraphNode& n = g.nodes[i];
+    int s = ok[i] ? 0 : 1;  // even stages are the engine's, odd ones native's
+    for (ValueId v : n.in) {
+      int at = stage[v];
+      if ((at % 2 == 0) != static_cast<bool>(ok[i])) ++at;
+      s = std::max(s, at);
+    }
+    if (n.prim == Prim::constant) s = 0;
+    if (!ok[i] && !is_quiet(n.prim)) report(n, engine);
+    node_stage[i] = s;
+    for (ValueId v : n.out) stage[v] = s;
+    last = std::max(last, s);
+  }
+  std::vector<Part> parts;
+  std::vector<uint8_t> is_output(g.values.size(), 0);
+  for (ValueId v : g.outputs) is_output[v] = 1;
+  for (int s = 0; s <= last; ++s) {
+    Part part;
+    part.on_engine = s % 2 == 0;
+    std::vector<uint8_t> made(g.values.size(), 0), needed(g.values.size(), 0), used_later(g.values.size(), 0);
+    std::vector<const GraphNode*> constants(g.values.size(), nullptr);
+    for (size_t i = 0; i < g.nodes.size(); ++i) {
+      const GraphNode& n = g.nodes[i];
+      if (n.prim == Prim::constant) constants[n.out[0]] = &n;
+      if (node_stage[i] == s && n.prim != Prim::constant)
+        for (ValueId v : n.out) made[v] = 1;
+      if (node_stage[i] != s && n.prim != Prim::constant)
+        for (ValueId v : n.in) used_later[v] = 1;
+    }
+    Graph& p = part.graph;
+    p.values = g.values;
+    std::vector<uint8_t> present(g.values.size(), 0);
+    for (size_t i = 0; i < g.nodes.size(); ++i) {
+      const GraphNode& n = g.nodes[i];
+      if (node_stage[i] != s || n.prim == Prim::constant) continue;
+      for (ValueId v : n.in) {
+        if (present[v] || made[v]) continue;
+        present[v] = 1;
+        if (constants[v])
+          p.nodes.push_back(*constants[v]);
+        else
+          part.in.push_back(v);
+      }
+      p.nodes.push_back(n);
+    }
+    for (ValueId v = 0; v < g.values.size(); ++v)
+      if (made[v] && (used_later[v] || is_output[v])) part.out.push_back(v);
+    if (s == last)  // outputs that no node makes: inputs and constants
+      for (ValueId v : g.outputs)
+        if (constants[v] && std::find(part.out.begin(), part.out.end(), v) == part.out.end()) {
+          if (!present[v]) p.nodes.push_back(*constants[v]);
+          present[v] = 1;
+          part.out.push_back(v);
+        }
+    if (part.out.empty()) continue;
+    p.inputs = part.in;
+    p.outputs = part.out;
+    parts.push_back(std::move(part));
+  }
+  return {std::move(g), std::move(parts)};
+}
+
+}  // namespace horngate

@@ -1,0 +1,80 @@
+// Plan: what a function does for one set of input shapes: compiled parts and how values go between them.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "engines/registry.h"
+#include "passes/passes.h"
+
+namespace horngate {
+
+/// A compiled graph on an engine.
+class Compiled {
+ public:
+  Compiled(const Engine& engine, const Graph& graph);
+  ~Compiled();
+  Compiled(const Compiled&) = delete;
+  /// Throws what the engine says.
+  void run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const;
+  const Engine& engine() const { return engine_; }
+
+ private:
+  const Engine& engine_;
+  void* executable_ = nullptr;
+  mutable std::mutex serial_;  // for engines that cannot run one executable on two threads
+};
+
+/// Number of a value in the table of a call: the program's inputs first, then what segments make.
+using SlotId = uint32_t;
+
+struct Segment {
+  std::unique_ptr<Compiled> compiled;
+  std::vector<SlotId> in, out;
+};
+
+/// The shared part of all plans of a function.
+struct PlanContext {
+  size_t n_outputs = 0;                   // of the function; the rest of the graph's outputs are new values
+  std::vector<uint32_t> updated_inputs;   // graph input that holds the old value of each new value
+};
+
+struct Plan {
+  std::vector<TensorType> slots;   // types of all values in the table
+  std::vector<Segment> segments;
+  /// The update groups that run in the commit, writing variables in place.
+  std::unique_ptr<Compiled> commit;
+  std::vector<SlotId> commit_in;
+  std::vector<uint32_t> commit_updates;   // number of the update that each output of `commit` is
+  std::vector<SlotId> outputs;            // where the function's outputs are
+  std::vector<SlotId> updates;            // where the other new values are; kNoValue for those of `commit`
+
+  /// Set when shapes depend on data: `needed` slots hold the integers, after which `rest` can be planned. Its
+  /// inputs are those of the program, then the slots in `crossing`.
+  GraphRef rest;
+  std::vector<SlotId> crossing;
+  size_t n_needed = 0;
+  std::mutex next_mutex;
+  std::map<std::vector<int64_t>, std::shared_ptr<Plan>> next;
+};
+using PlanRef = std::shared_ptr<Plan>;
+
+/// Plans a graph for these input types. `ints`: known values of small integer inputs.
+PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
+                  const PlanContext& context, const Engine& engine);
+
+/// Parts of a static graph, in order, each for the engine or for native.
+struct Part {
+  Graph graph;                 // inputs and outputs as lists of values of the whole
+  std::vector<ValueId> in, out;
+  bool on_engine;
+};
+struct Partition {
+  Graph graph;  // the whole, perhaps decomposed: same inputs and outputs, other values
+  std::vector<Part> parts;
+};
+Partition partition(const Graph& graph, const Engine& engine);
+
+}  // namespace horngate

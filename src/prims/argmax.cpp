@@ -1,0 +1,8 @@
+// argmax: int64 position of the largest element along an axis; the first of equals, NaN before all.
+#include "prims/rules.h"
+
+namespace horngate {
+
+HORNGATE_PRIMITIVE(argmax, {.infer = rules::position<attrs::argmax>, .flags = kNoGradient})
+
+}  // namespace horngate

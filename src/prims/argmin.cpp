@@ -1,0 +1,9 @@
+// argmin: int64 position of the smallest element along an axis; the first of equals, NaN before
+// all.
+#include "prims/rules.h"
+
+namespace horngate {
+
+HORNGATE_PRIMITIVE(argmin, {.infer = rules::position<attrs::argmin>, .flags = kNoGradient})
+
+}  // namespace horngate

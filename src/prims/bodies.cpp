@@ -1,0 +1,122 @@
+// Bodies of scan and cond.
+#include "prims/bodies.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "ir/scope.h"
+
+namespace horngate {
+namespace {
+
+struct Key {
+  const Node* node;
+  uint32_t index;
+  bool operator==(const Key&) const = default;
+};
+struct KeyHash {
+  size_t operator()(const Key& k) const { return std::hash<const void*>()(k.node) * 31 + k.index; }
+};
+Key key_of(const Tensor& t) { return {t.node(), t.index()}; }
+
+// Constants stay inside when they are small: a captured scalar could not be folded into a kernel.
+bool is_leaf(const Node& n) {
+  switch (n.prim) {
+    case Prim::placeholder:
+    case Prim::variable:
+    case Prim::draw:
+    case Prim::learning_phase:
+      return true;
+    case Prim::constant:
+      return n.as<attrs::constant>().value.size() > 16;
+    default:
+      return false;
+  }
+}
+
+bool is_small_constant(const Node& n) { return n.prim == Prim::constant && !is_leaf(n); }
+
+thread_local Tensor step_of_trace;
+
+}  // namespace
+
+Tensor make_parameter(const TensorType& type, uint32_t level) {
+  const uint32_t before = trace_level();
+  set_trace_level(level);
+  Tensor t = emit(attrs::parameter{.dtype = type.dtype, .shape = type.shape.dims()}, {});
+  set_trace_level(before);
+  return t;
+}
+
+Tensors find_captures(const Tensors& results, const Tensors& params, const IsInside& inside) {
+  std::unordered_set<Key, KeyHash> cut, seen;
+  for (const Tensor& p : params) cut.insert(key_of(p));
+  std::unordered_set<const Node*> visited;
+  Tensors captures;
+  Tensors stack(results.rbegin(), results.rend());
+  while (!stack.empty()) {
+    const Tensor t = std::move(stack.back());
+    stack.pop_back();
+    if (cut.count(key_of(t))) continue;
+    const Node& n = *t.node();
+    if (is_small_constant(n)) continue;
+    if (is_leaf(n) || !inside(n)) {
+      if (seen.insert(key_of(t)).second) captures.push_back(t);
+      continue;
+    }
+    if (!visited.insert(&n).second) continue;
+    check(n.prim != Prim::assign, "rnn", "the step function updates variable \"", n.in[0].name(),
+          "\"; updates belong outside of it.");
+    check(n.prim != Prim::parameter, "rnn",
+          "a tensor of a finished step function is used in another one (node \"", display_name(n), "\").");
+    for (size_t i = n.in.size(); i-- > 0;) stack.push_back(n.in[i]);
+  }
+  return captures;
+}
+
+Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to, const IsInside& inside) {
+  std::unordered_map<Key, Tensor, KeyHash> now;
+  for (size_t i = 0; i < from.size(); ++i) now[key_of(from[i])] = to[i];
+  // Collect what is inside, then rebuild in id order: operands come before users.
+  std::vector<const Node*> nodes;
+  std::unordered_set<const Node*> visited;
+  Tensors stack = results;
+  while (!stack.empty()) {
+    const Tensor t = std::move(stack.back());
+    stack.pop_back();
+    const Node& n = *t.node();
+    if (now.count(key_of(t)) || is_leaf(n) || is_small_constant(n) || !inside(n)) continue;
+    if (!visited.insert(&n).second) continue;
+    nodes.push_back(&n);
+    for (const Tensor& i : n.in) stack.push_back(i);
+  }
+  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+  const auto mapped = [&](const Tensor& t) {
+    const auto it = now.find(key_of(t));
+    return it == now.end() ? t : it->second;
+  };
+  for (const Node* n : nodes) {
+    SmallVec<Tensor, 3> in;
+    bool changed = false;
+    for (const Tensor& t : n->in) {
+      in.push_back(mapped(t));
+      changed |= !in.back().same_as(t);
+    }
+    if (!changed) continue;
+    const Tensor copy = make_node(n->prim, std::move(in), n->attrs, n->bodies, n->name ? *n->name : "");
+    for (size_t i = 0; i < n->out.size(); ++i)
+      now[{n, static_cast<uint32_t>(i)}] = Tensor::share(copy.node(), static_cast<uint32_t>(i));
+  }
+  Tensors out;
+  for (const Tensor& r : results) out.push_back(mapped(r));
+  return out;
+}
+
+TraceScope::TraceScope() : level_(trace_level() + 1) { set_trace_level(level_); }
+TraceScope::~TraceScope() { set_trace_level(level_ - 1); }
+
+Tensor current_step() { return step_of_trace; }
+void set_current_step(Tensor step) { step_of_trace = std::move(step); }
+
+}  // namespace horngate

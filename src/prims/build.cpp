@@ -1,0 +1,253 @@
+// Builders of constants, symbolic shapes and reductions, with the simplifications that every caller wants.
+#include "prims/build.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engines/native/dispatch_dtype.h"
+#include "passes/fold_ints.h"
+
+namespace horngate::prim {
+
+Tensor constant(const Array& value, std::string_view name) {
+  return emit(attrs::constant{.value = value.contiguous()}, {}, {}, name);
+}
+
+Tensor scalar(double value, DType dtype) { return constant(Array::full(dtype, {}, value)); }
+
+bool is_scalar_constant(const Tensor& t, double* value) {
+  const Node* node = t.node();
+  while (node->prim == Prim::broadcast || node->prim == Prim::expand_dims) node = node->in[0].node();
+  if (node->prim != Prim::constant) return false;
+  const Array& a = node->as<attrs::constant>().value;
+  if (a.size() != 1) return false;
+  if (value) *value = a.item<double>();
+  return true;
+}
+
+Tensor full(const SymShape& shape, double value, DType dtype) {
+  return broadcast(scalar(value, dtype), shape);
+}
+Tensor full_like(const Tensor& x, double value) { return full(sym_shape(x), value, x.dtype()); }
+Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
+
+Tensor shape_of(const Tensor& x) {
+  if (!x.shape().is_static()) return emit(attrs::shape_of{}, {x});
+  const Ints& d = x.shape().dims();
+  return constant(Array::of<int64_t>(std::span<const int64_t>(d.data(), d.size()), {static_cast<int64_t>(d.size())}));
+}
+
+SymShape sym_shape(const Tensor& x) {
+  SymShape s{x.shape().dims(), {}};
+  for (int64_t& d : s.dims)
+    if (d < 0) d = kFromOperand;
+  if (!x.shape().is_static()) s.operand = shape_of(x);
+  return s;
+}
+
+namespace {
+
+bool ints_of_constant(const Array& a, Ints* out) {
+  if (a.ndim() > 1 || a.size() > kMaxFoldedInts || is_float(a.dtype())) return false;
+  const Array wide = a.cast(DType::int64);
+  out->assign(wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
+  return true;
+}
+
+// Shape arithmetic is shallow; the limit only stops at programs that are not.
+bool known_ints_to(const Tensor& t, Ints* out, int depth) {
+  const Node& node = *t.node();
+  if (node.prim == Prim::constant) return ints_of_constant(node.as<attrs::constant>().value, out);
+  if (depth == 0 || t.index() != 0 || t.ndim() > 1 || is_float(t.dtype())) return false;
+  if (t.ndim() == 1 && (t.shape().dim(0) < 0 || t.shape().dim(0) > kMaxFoldedInts)) return false;
+  SmallVec<TensorType, 3> types;
+  SmallVec<Ints, 3> values(node.in.size());
+  SmallVec<const Ints*, 3> pointers;
+  for (size_t i = 0; i < node.in.size(); ++i) {
+    types.push_back(type_of(node.in[i]));
+    const bool known = node.prim != Prim::shape_of && known_ints_to(node.in[i], &values[i], depth - 1);
+    pointers.push_back(known ? &values[i] : nullptr);
+  }
+  return fold_ints(node.prim, node.attrs.get(), {types.data(), types.size()},
+                   {pointers.data(), pointers.size()}, out);
+}
+
+}  // namespace
+
+bool known_ints(const Tensor& t, Ints* out) {
+  if (is_float(t.dtype()) || t.ndim() > 1) return false;
+  if (t.ndim() == 1 && t.shape().dim(0) < 0) return false;
+  if (known_ints_to(t, out, 32)) return true;
+  *out = Ints(static_cast<size_t>(t.ndim() ? t.shape().dim(0) : 1), kFromOperand);
+  return true;
+}
+
+Tensor scale(const Tensor& x, double value) { return mul(x, scalar(value, x.dtype())); }
+Tensor shift(const Tensor& x, double value) { return add(x, scalar(value, x.dtype())); }
+
+#define HORNGATE_UNARY(name) \
+  Tensor name(const Tensor& x) { return emit(attrs::name{}, {x}); }
+HORNGATE_UNARY(abs)
+HORNGATE_UNARY(sign)
+HORNGATE_UNARY(exp)
+HORNGATE_UNARY(expm1)
+HORNGATE_UNARY(log)
+HORNGATE_UNARY(log1p)
+HORNGATE_UNARY(sqrt)
+HORNGATE_UNARY(rsqrt)
+HORNGATE_UNARY(sin)
+HORNGATE_UNARY(cos)
+HORNGATE_UNARY(tanh)
+HORNGATE_UNARY(sigmoid)
+HORNGATE_UNARY(erf)
+HORNGATE_UNARY(floor)
+HORNGATE_UNARY(round)
+HORNGATE_UNARY(logical_not)
+HORNGATE_UNARY(stop_gradient)
+#undef HORNGATE_UNARY
+
+#define HORNGATE_BINARY(name) \
+  Tensor name(const Tensor& a, const Tensor& b) { return emit(attrs::name{}, {a, b}); }
+HORNGATE_BINARY(floordiv)
+HORNGATE_BINARY(mod)
+HORNGATE_BINARY(maximum)
+HORNGATE_BINARY(minimum)
+HORNGATE_BINARY(eq)
+HORNGATE_BINARY(ne)
+HORNGATE_BINARY(lt)
+HORNGATE_BINARY(le)
+HORNGATE_BINARY(gt)
+HORNGATE_BINARY(ge)
+HORNGATE_BINARY(logical_and)
+HORNGATE_BINARY(logical_or)
+#undef HORNGATE_BINARY
+
+Tensor neg(const Tensor& x) {
+  if (x.node()->prim == Prim::neg) return x.node()->in[0];
+  return emit(attrs::neg{}, {x});
+}
+
+namespace {
+
+bool is_constant(const Tensor& t, double wanted) {
+  double v = 0;
+  return is_scalar_constant(t, &v) && v == wanted;
+}
+/// `x` may stand for the result of an operation with `other` when it already has the result's shape.
+bool covers(const Tensor& x, const Tensor& other) {
+  return other.ndim() == 0 || (x.shape() == other.shape() && x.shape().is_static());
+}
+
+}  // namespace
+
+Tensor add(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == b.dtype()) {
+    if (covers(a, b) && is_constant(b, 0)) return a;
+    if (covers(b, a) && is_constant(a, 0)) return b;
+  }
+  return emit(attrs::add{}, {a, b});
+}
+Tensor sub(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == b.dtype() && covers(a, b) && is_constant(b, 0)) return a;
+  return emit(attrs::sub{}, {a, b});
+}
+Tensor mul(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == b.dtype()) {
+    if (covers(a, b) && is_constant(b, 1)) return a;
+    if (covers(b, a) && is_constant(a, 1)) return b;
+  }
+  return emit(attrs::mul{}, {a, b});
+}
+Tensor div(const Tensor& a, const Tensor& b) {
+  if (a.dtype() == b.dtype() && covers(a, b) && is_constant(b, 1)) return a;
+  return emit(attrs::div{}, {a, b});
+}
+Tensor pow(const Tensor& a, const Tensor& b) {
+  double exponent = 0;
+  if (a.dtype() == b.dtype() && b.ndim() == 0 && is_scalar_constant(b, &exponent)) {
+    if (exponent == 1) return a;
+    if (exponent == 2) return mul(a, a);
+    if (exponent == 0.5 && is_float(a.dtype())) return sqrt(a);
+  }
+  return emit(attrs::pow{}, {a, b});
+}
+
+Tensor cast(const Tensor& x, DType dtype) {
+  if (x.dtype() == dtype) return x;
+  if (x.node()->prim == Prim::constant) {
+    const Array& value = x.node()->as<attrs::constant>().value;
+    if (value.size() <= kMaxFoldedInts) return constant(value.cast(dtype));
+  }
+  return emit(attrs::cast{.dtype = dtype}, {x});
+}
+
+Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
+  return emit(attrs::select{}, {condition, a, b});
+}
+
+Ints all_axes(const Tensor& x) {
+  Ints axes;
+  for (size_t i = 0; i < x.ndim(); ++i) axes.push_back(static_cast<int64_t>(i));
+  return axes;
+}
+
+Tensor reduce(Prim which, const Tensor& x, Ints axes, bool keepdims) {
+  const char* name = primitive(which).name;
+  for (int64_t& a : axes) a = normalize_axis(name, a, x.shape());
+  std::sort(axes.begin(), axes.end());
+  for (size_t i = 1; i < axes.size(); ++i)
+    check(axes[i] != axes[i - 1], name, "axis ", axes[i], " is named twice.");
+  const bool logical = which == Prim::reduce_any || which == Prim::reduce_all;
+  if (axes.empty()) return logical ? cast(x, DType::bool_) : x;
+  switch (which) {
+    case Prim::reduce_sum: return emit(attrs::reduce_sum{.axes = axes, .keepdims = keepdims}, {x});
+    case Prim::reduce_prod: return emit(attrs::reduce_prod{.axes = axes, .keepdims = keepdims}, {x});
+    case Prim::reduce_max: return emit(attrs::reduce_max{.axes = axes, .keepdims = keepdims}, {x});
+    case Prim::reduce_min: return emit(attrs::reduce_min{.axes = axes, .keepdims = keepdims}, {x});
+    case Prim::reduce_any: return emit(attrs::reduce_any{.axes = axes, .keepdims = keepdims}, {x});
+    default: return emit(attrs::reduce_all{.axes = axes, .keepdims = keepdims}, {x});
+  }
+}
+
+Tensor reduce_sum(const Tensor& x, Ints axes, bool keepdims) {
+  return reduce(Prim::reduce_sum, x, std::move(axes), keepdims);
+}
+Tensor reduce_max(const Tensor& x, Ints axes, bool keepdims) {
+  return reduce(Prim::reduce_max, x, std::move(axes), keepdims);
+}
+Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims) {
+  const Tensor n = count(x, axes, x.dtype());
+  double known = 0;
+  const Tensor total = reduce_sum(x, std::move(axes), keepdims);
+  if (is_scalar_constant(n, &known) && is_float(x.dtype()) && known > 0) return scale(total, 1.0 / known);
+  return is_float(x.dtype()) ? div(total, n) : floordiv(total, n);
+}
+
+Tensor count(const Tensor& x, const Ints& axes, DType dtype) {
+  int64_t known = 1;
+  std::vector<Tensor> open;
+  for (int64_t axis : axes) {
+    axis = normalize_axis("count", axis, x.shape());
+    const int64_t d = x.shape().dim(static_cast<size_t>(axis));
+    if (d >= 0)
+      known *= d;
+    else
+      open.push_back(slice_axis(shape_of(x), 0, axis, axis + 1));
+  }
+  if (open.empty()) return scalar(static_cast<double>(known), dtype);
+  Tensor product = open[0];
+  for (size_t i = 1; i < open.size(); ++i) product = mul(product, open[i]);
+  product = mul(squeeze(product, {0}), constant(Array(known)));
+  return cast(product, dtype);
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b) { return dot_general(a, b, {}, {}, {1}, {0}); }
+
+Tensor dot_general(const Tensor& a, const Tensor& b, Ints batch_a, Ints batch_b, Ints contract_a,
+                   Ints contract_b) {
+  return emit(attrs::dot_general{.batch_a = batch_a, .batch_b = batch_b, .contract_a = contract_a,
+                                 .contract_b = contract_b},
+              {a, b});
+}
+
+}  // namespace horngate::prim

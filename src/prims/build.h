@@ -1,0 +1,134 @@
+// Builders: one function per primitive, for gradients, decompositions and src/api. They check that the
+// dtypes agree, apply local simplifications (x * 1, reshape of a reshape) and make the node.
+// Operands must already have equal dtypes; src/api inserts the casts that K functions promise.
+#pragma once
+
+#include <span>
+
+#include "prims/primitive.h"
+
+namespace horngate {
+
+/// emit(attrs::softmax{.axis = 1}, {x}): the node as it is, no simplification.
+template <class A>
+Tensor emit(A a, SmallVec<Tensor, 3> in, SmallVec<BodyRef, 0> bodies = {}, std::string_view name = {}) {
+  if constexpr (std::is_empty_v<A>)
+    return make_node(A::kPrim, std::move(in), {}, std::move(bodies), name);
+  else
+    return make_node(A::kPrim, std::move(in), AttrRef(new AttrsOf<A>(std::move(a))), std::move(bodies),
+                     name);
+}
+
+/// A shape made of numbers, kInfer and scalars of the graph; what ShapeArg of the API becomes.
+/// `dims` holds kFromOperand where only `operand` (1-D int64, whole shape) knows.
+struct SymShape {
+  Ints dims;
+  Tensor operand;
+  bool is_static() const { return !operand.defined(); }
+};
+
+namespace prim {
+
+// Constants and symbolic shapes.
+Tensor constant(const Array& value, std::string_view name = {});
+Tensor scalar(double value, DType dtype);
+Tensor zeros_like(const Tensor& x);
+Tensor full_like(const Tensor& x, double value);
+Tensor full(const SymShape& shape, double value, DType dtype);
+/// The value when t is a constant with one element (or a broadcast of one).
+bool is_scalar_constant(const Tensor& t, double* value = nullptr);
+/// Shape of x as 1-D int64; a constant when all dimensions are known.
+Tensor shape_of(const Tensor& x);
+/// Shape of x, symbolic only where x has None.
+SymShape sym_shape(const Tensor& x);
+/// The integers of a small constant or of shape arithmetic, kFromOperand where unknown. False when t is
+/// not 0-D or 1-D of known length.
+bool known_ints(const Tensor& t, Ints* out);
+
+// Element-wise.
+#define HORNGATE_UNARY(name) Tensor name(const Tensor& x);
+#define HORNGATE_BINARY(name) Tensor name(const Tensor& a, const Tensor& b);
+HORNGATE_UNARY(neg)
+HORNGATE_UNARY(abs)
+HORNGATE_UNARY(sign)
+HORNGATE_UNARY(exp)
+HORNGATE_UNARY(expm1)
+HORNGATE_UNARY(log)
+HORNGATE_UNARY(log1p)
+HORNGATE_UNARY(sqrt)
+HORNGATE_UNARY(rsqrt)
+HORNGATE_UNARY(sin)
+HORNGATE_UNARY(cos)
+HORNGATE_UNARY(tanh)
+HORNGATE_UNARY(sigmoid)
+HORNGATE_UNARY(erf)
+HORNGATE_UNARY(floor)
+HORNGATE_UNARY(round)
+HORNGATE_UNARY(logical_not)
+HORNGATE_UNARY(stop_gradient)
+HORNGATE_BINARY(add)
+HORNGATE_BINARY(sub)
+HORNGATE_BINARY(mul)
+HORNGATE_BINARY(div)
+HORNGATE_BINARY(floordiv)
+HORNGATE_BINARY(mod)
+HORNGATE_BINARY(pow)
+HORNGATE_BINARY(maximum)
+HORNGATE_BINARY(minimum)
+HORNGATE_BINARY(eq)
+HORNGATE_BINARY(ne)
+HORNGATE_BINARY(lt)
+HORNGATE_BINARY(le)
+HORNGATE_BINARY(gt)
+HORNGATE_BINARY(ge)
+HORNGATE_BINARY(logical_and)
+HORNGATE_BINARY(logical_or)
+#undef HORNGATE_UNARY
+#undef HORNGATE_BINARY
+Tensor cast(const Tensor& x, DType dtype);
+Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b);
+/// x * value, x + value in the dtype of x.
+Tensor scale(const Tensor& x, double value);
+Tensor shift(const Tensor& x, double value);
+
+// Reductions. Axes may be negative here and in any order; empty means none (returns x).
+Tensor reduce(Prim which, const Tensor& x, Ints axes, bool keepdims = false);
+Tensor reduce_sum(const Tensor& x, Ints axes, bool keepdims = false);
+Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims = false);  // sum / count of the axes
+Tensor reduce_max(const Tensor& x, Ints axes, bool keepdims = false);
+Ints all_axes(const Tensor& x);
+/// Number of elements along the axes, as a scalar of that dtype (symbolic when None is among them).
+Tensor count(const Tensor& x, const Ints& axes, DType dtype);
+
+// Shape.
+Tensor reshape(const Tensor& x, const SymShape& shape);
+Tensor reshape(const Tensor& x, const Ints& dims);
+Tensor reshape_like(const Tensor& x, const Tensor& like);
+Tensor expand_dims(const Tensor& x, Ints axes);  // axes of the result, non-negative, sorted
+Tensor squeeze(const Tensor& x, Ints axes);
+Tensor broadcast(const Tensor& x, const SymShape& shape);
+Tensor broadcast_like(const Tensor& x, const Tensor& like);
+/// Sums what broadcasting repeated: the gradient of broadcasting `like` to the shape of x.
+Tensor sum_to_like(const Tensor& x, const Tensor& like);
+Tensor transpose(const Tensor& x, Ints perm);
+Tensor concat(std::span<const Tensor> xs, int64_t axis);
+/// Entries as in Python slicing (negative counts from the end, kToEnd), one per axis.
+Tensor slice(const Tensor& x, Ints starts, Ints stops, Ints steps = {});
+/// One axis only.
+Tensor slice_axis(const Tensor& x, int64_t axis, int64_t start, int64_t stop, int64_t step = 1);
+Tensor pad(const Tensor& x, Ints low, Ints high, double value = 0.0);
+Tensor reverse(const Tensor& x, Ints axes);
+/// x indexed by integers along an axis: result shape x[:axis] + indices + x[axis+1:].
+Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
+/// Zeros of `shape`, plus `updates` at `indices` along an axis; the inverse of gather.
+Tensor scatter_add(const Tensor& indices, const Tensor& updates, const SymShape& shape, int64_t axis = 0);
+Tensor iota(int64_t n, DType dtype);
+Tensor iota(const SymShape& shape, DType dtype);  // 1-D
+
+// Linear algebra. Result axes: batch, free axes of a, free axes of b.
+Tensor dot_general(const Tensor& a, const Tensor& b, Ints batch_a, Ints batch_b, Ints contract_a,
+                   Ints contract_b);
+Tensor matmul(const Tensor& a, const Tensor& b);  // 2-D
+
+}  // namespace prim
+}  // namespace horngate

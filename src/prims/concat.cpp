@@ -1,0 +1,89 @@
+// concat: the operands one after the other along an axis.
+#include "prims/rules.h"
+
+namespace horngate {
+namespace {
+
+using A = attrs::concat;
+
+Types infer(const InferCall& c, const A& a) {
+  check(!c.in.empty(), "concat", "there must be at least one operand.");
+  rules::check_dense("concat", c);
+  const TensorType& first = c.in[0];
+  const int64_t axis = normalize_axis("concat", a.axis, first.shape);
+  Ints dims = first.shape.dims();
+  for (const TensorType& t : c.in.subspan(1)) {
+    check<TypeError>(t.dtype == first.dtype, "concat", "operands must have one dtype; got ",
+                     first.dtype, " and ", t.dtype, ".");
+    check(t.shape.ndim() == dims.size(), "concat",
+          "operands must have equally many dimensions; got shapes ", first.shape, " and ", t.shape,
+          ".");
+    for (size_t i = 0; i < dims.size(); ++i) {
+      const int64_t d = t.shape.dim(i);
+      if (static_cast<int64_t>(i) == axis) {
+        dims[i] = dims[i] < 0 || d < 0 ? Shape::kUnknown : dims[i] + d;
+        continue;
+      }
+      const int64_t both = rules::same_dim(dims[i], d);
+      check(both != rules::kConflict, "concat", "shapes must agree except on axis=", axis, "; got ",
+            first.shape, " and ", t.shape, ", which differ on axis ", i, ".");
+      dims[i] = both;
+    }
+  }
+  return {TensorType(first.dtype, Shape(std::move(dims)))};
+}
+
+/// Total size of operands [begin, end) along the axis, kUnknown when one is None.
+int64_t span_size(const GradCall& c, size_t begin, size_t end, int64_t axis) {
+  int64_t total = 0;
+  for (size_t i = begin; i < end; ++i) {
+    const int64_t d = c.in(i).shape().dim(axis);
+    if (d < 0) return Shape::kUnknown;
+    total += d;
+  }
+  return total;
+}
+
+/// Part i of dy when sizes around it are unknown: the bounds are sums of shapes.
+Tensor slice_between(const GradCall& c, size_t i, int64_t axis) {
+  const Tensor& dy = c.dy[0];
+  const auto rank = static_cast<int64_t>(dy.ndim());
+  Array only = Array::zeros(DType::int64, {rank});
+  only.data<int64_t>()[axis] = 1;
+  Tensor before = prim::constant(Array::zeros(DType::int64, {rank}));
+  for (size_t k = 0; k < i; ++k) before = prim::add(before, prim::shape_of(c.in(k)));
+  const Tensor starts = prim::mul(before, prim::constant(only));
+  const Tensor stops = prim::add(starts, prim::shape_of(c.in(i)));
+  attrs::slice a{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
+  a.starts[axis] = a.stops[axis] = kFromOperand;
+  return emit(std::move(a), {dy, starts, stops});
+}
+
+// dx_i = its part of dy; counted from the end where what is before it has an unknown size
+Tensors grad(const GradCall& c, const A& a) {
+  const int64_t axis = normalize_axis("concat", a.axis, c.in(0).shape());
+  const size_t n = c.node.in.size();
+  Tensors dx;
+  for (size_t i = 0; i < n; ++i) {
+    const int64_t before = span_size(c, 0, i, axis), after = span_size(c, i + 1, n, axis);
+    const int64_t size = c.in(i).shape().dim(axis);
+    if (size == 0)
+      dx.push_back(prim::zeros_like(c.in(i)));
+    else if (before >= 0 && size >= 0)
+      dx.push_back(prim::slice_axis(c.dy[0], axis, before, before + size));
+    else if (before >= 0 && after >= 0)
+      dx.push_back(prim::slice_axis(c.dy[0], axis, before, after ? -after : kToEnd));
+    else if (size >= 0 && after >= 0)
+      dx.push_back(prim::slice_axis(c.dy[0], axis, -size - after, after ? -after : kToEnd));
+    else
+      dx.push_back(slice_between(c, i, axis));
+    // What infers as None here may be known of the operand.
+    if (size > 0 && dx.back().shape().dim(axis) < 0)
+      dx.back() = prim::reshape_like(dx.back(), c.in(i));
+  }
+  return dx;
+}
+
+}  // namespace
+HORNGATE_PRIMITIVE(concat, {.infer = infer, .grad = grad})
+}  // namespace horngate

@@ -1,0 +1,95 @@
+// cond(condition, captures of then.., captures of else..): the results of one of two bodies.
+#include "prims/cond.h"
+
+#include <unordered_map>
+
+#include "grad/reverse.h"
+#include "prims/bodies.h"
+
+namespace horngate {
+namespace {
+
+Types infer(const InferCall& c, const attrs::cond&) {
+  check(c.in[0].dtype == DType::bool_ && c.in[0].shape.ndim() == 0, "cond", "the condition must be a bool scalar; got ",
+        c.in[0].str(), ".");
+  Types out;
+  for (size_t i = 0; i < c.bodies[0]->results.size(); ++i)
+    out.push_back(join("cond", type_of(c.bodies[0]->results[i]), type_of(c.bodies[1]->results[i])));
+  return out;
+}
+
+/// Id of the next node, to tell apart what existed before a branch was traced.
+uint64_t next_node_id() { return prim::scalar(0, DType::bool_).node()->id; }
+
+BodyRef close_branch(Tensors results, const IsInside& inside) {
+  auto body = make_ref<Body>();
+  body->captures = find_captures(results, {}, inside);
+  body->results = std::move(results);
+  return BodyRef(body.get());
+}
+
+Tensors close_cond(const Tensor& condition, BodyRef then_body, BodyRef else_body) {
+  SmallVec<Tensor, 3> in{condition};
+  for (const BodyRef& b : {then_body, else_body})
+    for (const Tensor& t : b->captures) in.push_back(t);
+  return outputs_of(emit(attrs::cond{}, std::move(in), {then_body, else_body}));
+}
+
+// Each branch of the gradient repeats its forward branch as far as needed and gives a cotangent for every
+// capture: zeros for those of the other branch.
+Tensors grad(const GradCall& c, const attrs::cond&) {
+  const Body& then_body = *c.node.bodies[0];
+  const Body& else_body = *c.node.bodies[1];
+  const size_t n_then = then_body.captures.size(), n = n_then + else_body.captures.size();
+  std::vector<size_t> live;
+  for (size_t i = 0; i < n; ++i)
+    if (is_float(c.in(1 + i).dtype())) live.push_back(i);
+  Tensors dx(c.node.in.size());
+  if (live.empty()) return dx;
+
+  const auto branch = [&](const Body& body, size_t first) {
+    Tensors roots, seeds;
+    for (size_t i = 0; i < body.results.size(); ++i) {
+      if (!c.dy[i].defined()) continue;
+      roots.push_back(body.results[i]);
+      seeds.push_back(c.dy[i]);
+    }
+    const Tensors d = reverse(roots, seeds, body.captures, true);
+    Tensors results;
+    for (size_t i : live) {
+      const bool own = i >= first && i - first < d.size() && d[i - first].defined();
+      results.push_back(own ? d[i - first] : prim::zeros_like(c.in(1 + i)));
+    }
+    // Inside is all that is not a capture of the forward branch, a cotangent or older than the cond.
+    std::unordered_map<const Node*, bool> outer;
+    for (const Tensor& t : body.captures) outer[t.node()] = true;
+    for (const Tensor& t : c.dy)
+      if (t.defined()) outer[t.node()] = true;
+    for (size_t i = 0; i < c.node.in.size(); ++i) outer[c.in(i).node()] = true;
+    return close_branch(std::move(results), [&](const Node& node) { return !outer.count(&node); });
+  };
+  const BodyRef then_grad = branch(then_body, 0);
+  const BodyRef else_grad = branch(else_body, n_then);
+  const Tensors out = close_cond(c.in(0), then_grad, else_grad);
+  for (size_t k = 0; k < live.size(); ++k) dx[1 + live[k]] = out[k];
+  return dx;
+}
+
+}  // namespace
+
+HORNGATE_PRIMITIVE(cond, {.infer = infer, .grad = grad})
+
+Tensors make_cond(const std::string& function, const Tensor& condition, const std::function<Tensors()>& then_branch,
+                  const std::function<Tensors()>& else_branch) {
+  const auto trace = [&](const std::function<Tensors()>& branch) {
+    const uint64_t begin = next_node_id();
+    return close_branch(branch(), [begin](const Node& n) { return n.id >= begin; });
+  };
+  const BodyRef then_body = trace(then_branch);
+  const BodyRef else_body = trace(else_branch);
+  check(then_body->results.size() == else_body->results.size(), function, "both branches must give equally many values; got ",
+        then_body->results.size(), " and ", else_body->results.size(), ".");
+  return close_cond(condition, then_body, else_body);
+}
+
+}  // namespace horngate

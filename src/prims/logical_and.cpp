@@ -1,0 +1,17 @@
+// logical_and: both are true.
+#include "prims/rules.h"
+
+namespace horngate {
+namespace {
+
+using A = attrs::logical_and;
+
+Tensors decompose(std::span<const Tensor> in, const A&) {
+  return {prim::select(in[0], in[1], prim::scalar(0, DType::bool_))};
+}
+
+}  // namespace
+HORNGATE_PRIMITIVE(logical_and, {.infer = rules::binary<A, rules::Kind::boolean>,
+                                 .decompose = decompose,
+                                 .flags = kNoGradient | kCommutative})
+}  // namespace horngate

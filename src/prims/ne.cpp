@@ -1,0 +1,9 @@
+// ne: a != b, as bool.
+#include "prims/rules.h"
+
+namespace horngate {
+
+HORNGATE_PRIMITIVE(ne, {.infer = rules::comparison<attrs::ne, rules::Kind::any>,
+                        .flags = kNoGradient | kCommutative})
+
+}  // namespace horngate

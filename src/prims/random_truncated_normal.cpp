@@ -1,0 +1,8 @@
+// random_truncated_normal: normal numbers, mean 0, deviation 1, without those beyond 2.
+#include "prims/random.h"
+
+namespace horngate {
+HORNGATE_PRIMITIVE(random_truncated_normal,
+                   {.infer = rules::random_float<attrs::random_truncated_normal>,
+                    .flags = kRandom | kNoGradient})
+}  // namespace horngate

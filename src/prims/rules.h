@@ -1,0 +1,103 @@
+// Rules that many primitives share: dtypes, NumPy broadcasting with None, axes, slices.
+#pragma once
+
+#include "prims/build.h"
+
+namespace horngate::rules {
+
+constexpr const char* prim_name(Prim prim) {
+  switch (prim) {
+#define PRIM(name, how, attributes) \
+  case Prim::name:                  \
+    return #name;
+#define ATTR(type, name, value)
+#include "prims/prims.def"
+#undef ATTR
+#undef PRIM
+  }
+  return "?";
+}
+/// The name that the errors of a primitive begin with.
+template <class A>
+inline constexpr const char* kName = prim_name(A::kPrim);
+
+/// The dtypes that an operand may have.
+enum class Kind : uint8_t { any, number, floats, boolean };
+void check_kind(const char* name, const char* what, DType dtype, Kind kind);
+/// int32 or int64.
+void check_index(const char* name, const char* what, DType dtype);
+void check_dense(const char* name, const InferCall& c);
+void check_rank(const char* name, const char* what, const Shape& shape, size_t rank);
+
+/// Two dimensions that must agree: the known one, None if there is none; kConflict if they cannot.
+inline constexpr int64_t kConflict = -2;
+int64_t same_dim(int64_t a, int64_t b);
+/// One dimension of NumPy broadcasting; kConflict if they do not go together.
+int64_t broadcast_dim(int64_t a, int64_t b);
+Shape broadcast_shapes(const char* name, const Shape& a, const Shape& b);
+
+Types infer_unary(const char* name, const InferCall& c, Kind kind);
+Types infer_binary(const char* name, const InferCall& c, Kind kind);
+Types infer_comparison(const char* name, const InferCall& c, Kind kind);
+Types infer_reduction(const char* name, const InferCall& c, const Ints& axes, bool keepdims,
+                      Kind kind);
+
+/// Element-wise, result of the operand's type.
+template <class A, Kind kKind>
+Types unary(const InferCall& c, const A&) {
+  return infer_unary(kName<A>, c, kKind);
+}
+/// Two operands of one dtype, broadcast.
+template <class A, Kind kKind>
+Types binary(const InferCall& c, const A&) {
+  return infer_binary(kName<A>, c, kKind);
+}
+/// The same with a bool result.
+template <class A, Kind kKind>
+Types comparison(const InferCall& c, const A&) {
+  return infer_comparison(kName<A>, c, kKind);
+}
+template <class A, Kind kKind>
+Types reduction(const InferCall& c, const A& a) {
+  return infer_reduction(kName<A>, c, a.axes, a.keepdims, kKind);
+}
+/// Result of the operand's type, along one axis (cumsum, log_softmax).
+template <class A, Kind kKind>
+Types along_axis(const InferCall& c, const A& a) {
+  const Types out = infer_unary(kName<A>, c, kKind);
+  normalize_axis(kName<A>, a.axis, c.in[0].shape);
+  return out;
+}
+/// int64 positions along an axis, which goes (argmax, argmin).
+template <class A>
+Types position(const InferCall& c, const A& a) {
+  check_dense(kName<A>, c);
+  Shape shape = c.in[0].shape;
+  const int64_t axis = normalize_axis(kName<A>, a.axis, shape);
+  check(shape.dim(axis) != 0, kName<A>, "axis ", axis, " of x must not be empty; got shape ", shape,
+        ".");
+  shape.dims().erase(shape.dims().begin() + axis);
+  return {TensorType(DType::int64, std::move(shape))};
+}
+
+/// A `shape` attribute as people write it: None where an operand supplies the entry.
+std::string shape_text(const Ints& dims);
+/// The operand that supplies kFromOperand entries is 1-D int64; operands are counted without it.
+void check_shape_operand(const char* name, const InferCall& c, const Ints& dims, size_t operands);
+bool from_operand(const Ints& dims);
+
+/// What start:stop:step takes of n elements, as Python counts. All are numbers (or kToEnd).
+struct SliceRange {
+  int64_t start;
+  int64_t count;
+};
+SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step);
+
+/// A reduction's result (or its cotangent) with the reduced axes as 1.
+Tensor with_axes(const Tensor& y, const Ints& axes, bool keepdims);
+/// {sum_to_like(da, a), sum_to_like(db, b)} of a binary node.
+Tensors sum_to_operands(const GradCall& c, const Tensor& da, const Tensor& db);
+/// 0 in the dtype of x, for select.
+Tensor zero_of(const Tensor& x);
+
+}  // namespace horngate::rules

@@ -1,0 +1,219 @@
+// scan: a loop over time. At iteration i sequence k is read (and stacked result k written) at i, or at
+// length - 1 - i when reversed. Operands: xs.., initial carries.., captures..; results: final carries..,
+// ys... length 0 gives final = initial and empty ys.
+#include "prims/scan.h"
+
+#include <algorithm>
+
+#include "grad/reverse.h"
+#include "prims/bodies.h"
+
+namespace horngate {
+namespace {
+
+using A = attrs::scan;
+
+int64_t length_of(const InferCall& c, const A& a) {
+  int64_t length = a.length;
+  for (int64_t i = 0; i < a.xs; ++i) {
+    const int64_t d = c.in[i].shape.dim(static_cast<size_t>(a.x_axes[i]));
+    check(length < 0 || d < 0 || d == length, "scan", "sequences must have one length; got ", length, " and ", d, ".");
+    if (d >= 0) length = d;
+  }
+  return length;
+}
+
+Types infer(const InferCall& c, const A& a) {
+  const Body& body = *c.bodies[0];
+  const int64_t length = length_of(c, a);
+  Types out;
+  for (int64_t i = 0; i < a.carries; ++i)
+    out.push_back(join("scan", c.in[a.xs + i], type_of(body.results[i])));
+  for (int64_t i = 0; i < a.ys; ++i) {
+    TensorType t = type_of(body.results[a.carries + i]);
+    t.shape.dims().insert(t.shape.dims().begin() + a.y_axes[i], length);
+    out.push_back(t);
+  }
+  return out;
+}
+
+Tensors grad(const GradCall& c, const A&) { return scan_grad(c.node, c.dy, {}); }
+
+TensorType slice_type(const TensorType& t, int64_t axis) {
+  TensorType s = t;
+  s.shape.dims().erase(s.shape.dims().begin() + axis);
+  return s;
+}
+
+}  // namespace
+
+HORNGATE_PRIMITIVE(scan, {.infer = infer, .grad = grad})
+
+Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results, const IsInside& inside) {
+  auto body = make_ref<Body>();
+  body->captures = find_captures(results, params, inside);
+  body->params = std::move(params);
+  body->results = std::move(results);
+  A a;
+  a.xs = static_cast<int64_t>(spec.xs.size());
+  a.carries = static_cast<int64_t>(spec.inits.size());
+  a.ys = static_cast<int64_t>(body->results.size()) - a.carries;
+  a.length = spec.length;
+  a.x_axes = spec.x_axes;
+  a.x_reversed = spec.x_reversed;
+  a.y_axes = spec.y_axes;
+  a.y_reversed = spec.y_reversed;
+  SmallVec<Tensor, 3> in(spec.xs.begin(), spec.xs.end());
+  for (const Tensor& t : spec.inits) in.push_back(t);
+  for (const Tensor& t : body->captures) in.push_back(t);
+  return outputs_of(emit(std::move(a), std::move(in), {BodyRef(body.get())}));
+}
+
+Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step) {
+  const TraceScope trace;
+  const IsInside inside = [level = trace.level()](const Node& n) { return n.level >= level; };
+  Tensors xs, carries;
+  for (size_t i = 0; i < spec.xs.size(); ++i)
+    xs.push_back(make_parameter(slice_type(type_of(spec.xs[i]), spec.x_axes[i]), trace.level()));
+  for (const Tensor& t : spec.inits) carries.push_back(make_parameter(type_of(t), trace.level()));
+  const Tensor index = make_parameter(TensorType(DType::int64, {}), trace.level());
+
+  const Tensor outer_step = current_step();
+  set_current_step(index);
+  StepResult r;
+  try {
+    r = step(xs, carries, index);
+  } catch (...) {
+    set_current_step(outer_step);
+    throw;
+  }
+  set_current_step(outer_step);
+  check(r.carries.size() == carries.size(), function, "the step function must return ", carries.size(),
+        " states; got ", r.carries.size(), ".");
+
+  Tensors results = r.carries;
+  results.insert(results.end(), r.ys.begin(), r.ys.end());
+  // A carry must keep its type from step to step: where the step widens a dimension to None, the body is
+  // rebuilt on the wider parameter (the user's function is not called again).
+  Tensors widened;
+  bool changed = false;
+  for (size_t i = 0; i < carries.size(); ++i) {
+    const TensorType t = join(function, type_of(carries[i]), type_of(results[i]));
+    changed |= !(t == type_of(carries[i]));
+    widened.push_back(t == type_of(carries[i]) ? carries[i] : make_parameter(t, trace.level()));
+  }
+  if (changed) results = substitute(results, carries, widened, inside);
+  Tensors params = xs;
+  params.insert(params.end(), widened.begin(), widened.end());
+  params.push_back(index);
+  return close_scan(spec, std::move(params), std::move(results), inside);
+}
+
+// The gradient is a scan in the opposite direction. Its sequences are the tapes of forward values, the
+// forward sequences and the cotangents of the ys; its carries the cotangents of the forward carries and one
+// accumulator per capture; its ys the cotangents of the forward sequences.
+Tensors scan_grad(const Node& scan, std::span<const Tensor> dy, std::span<const TapeCotangent> tapes) {
+  const A& a = scan.as<A>();
+  const Body& body = *scan.bodies[0];
+  const uint32_t level = body.params.back().node()->level;
+  const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries), n_y = static_cast<size_t>(a.ys);
+  const Tensor self = Tensor::share(&scan);
+
+  ScanSpec spec;
+  Tensors params;  // of the backward body
+  const auto add_sequence = [&](const Tensor& outer, int64_t axis, bool reversed, Tensor inner) {
+    spec.xs.push_back(outer);
+    spec.x_axes.push_back(axis);
+    spec.x_reversed.push_back(reversed);
+    params.push_back(std::move(inner));
+  };
+
+  // Cotangents of what the body computes, as tensors of the backward body.
+  Tensors roots, seeds;
+  for (size_t i = 0; i < n_y; ++i) {
+    if (!dy[n_c + i].defined()) continue;
+    const Tensor slice = make_parameter(slice_type(type_of(dy[n_c + i]), a.y_axes[i]), level);
+    add_sequence(dy[n_c + i], a.y_axes[i], !a.y_reversed[i], slice);
+    roots.push_back(body.results[n_c + i]);
+    seeds.push_back(slice);
+  }
+  for (const TapeCotangent& t : tapes) {
+    const Tensor slice = make_parameter(slice_type(type_of(t.dy), 0), level);
+    add_sequence(t.dy, 0, true, slice);
+    roots.push_back(t.inner);
+    seeds.push_back(slice);
+  }
+  std::vector<size_t> live_carries;
+  Tensors d_carries;
+  for (size_t i = 0; i < n_c; ++i) {
+    if (!is_float(scan.out[i].dtype)) continue;
+    const Tensor init = dy[i].defined() ? dy[i] : prim::zeros_like(Tensor::share(&scan, static_cast<uint32_t>(i)));
+    live_carries.push_back(i);
+    d_carries.push_back(make_parameter(scan.out[i], level));
+    spec.inits.push_back(init);
+    roots.push_back(body.results[i]);
+    seeds.push_back(d_carries.back());
+  }
+
+  // Differentiate the body once; what refers to forward values is cut there afterwards.
+  Tensors targets(body.params.begin(), body.params.begin() + static_cast<int64_t>(n_x + n_c));
+  targets.insert(targets.end(), body.captures.begin(), body.captures.end());
+  const Tensor first = make_parameter(TensorType(DType::int64, {}), level);
+  const uint64_t backward_begins = first.node()->id;
+  const Tensors d = reverse(roots, seeds, targets, true);
+
+  Tensors results;
+  for (size_t i : live_carries) results.push_back(d[n_x + i].defined() ? d[n_x + i] : prim::zeros_like(body.params[n_x + i]));
+  std::vector<size_t> live_captures;
+  for (size_t i = 0; i < body.captures.size(); ++i) {
+    const Tensor& dc = d[n_x + n_c + i];
+    if (!dc.defined()) continue;
+    live_captures.push_back(i);
+    const Tensor& outer = scan.in[n_x + n_c + i];
+    const Tensor sum = make_parameter(type_of(outer), level);
+    d_carries.push_back(sum);
+    spec.inits.push_back(prim::zeros_like(outer));
+    results.push_back(prim::add(sum, dc));
+  }
+  std::vector<size_t> live_xs;
+  for (size_t i = 0; i < n_x; ++i) {
+    if (!d[i].defined()) continue;
+    live_xs.push_back(i);
+    results.push_back(d[i]);
+    spec.y_axes.push_back(a.x_axes[i]);
+    spec.y_reversed.push_back(!a.x_reversed[i]);
+  }
+
+  // Forward values that the backward body needs become sequences: the xs themselves, or tapes.
+  const IsInside is_backward = [&](const Node& n) {
+    if (n.level < level || n.id < backward_begins) return false;
+    // A tape of a scan in the forward body is itself a forward value.
+    return !(n.prim == Prim::tape && n.in[0].node()->id < backward_begins);
+  };
+  Tensors known = params;
+  known.insert(known.end(), d_carries.begin(), d_carries.end());
+  int64_t length = a.length;
+  for (size_t i = 0; i < n_x; ++i) length = std::max(length, scan.in[i].shape().dim(static_cast<size_t>(a.x_axes[i])));
+  for (const Tensor& t : find_captures(results, known, is_backward)) {
+    if (t.node()->level < level) continue;  // a true capture
+    size_t x = 0;
+    while (x < n_x && !t.same_as(body.params[x])) ++x;
+    if (x < n_x)
+      add_sequence(scan.in[x], a.x_axes[x], !a.x_reversed[x], t);
+    else
+      add_sequence(emit(attrs::tape{.length = length, .inner = {t}}, {self}), 0, true, t);
+  }
+  if (spec.xs.empty()) spec.length = length;
+  params.insert(params.end(), d_carries.begin(), d_carries.end());
+  params.push_back(first);  // the step index, which the backward body does not use
+  const Tensors out = close_scan(spec, params, results, is_backward);
+
+  Tensors dx(scan.in.size());
+  size_t at = 0;
+  for (size_t i : live_carries) dx[n_x + i] = out[at++];
+  for (size_t i : live_captures) dx[n_x + n_c + i] = out[at++];
+  for (size_t i : live_xs) dx[i] = out[at++];
+  return dx;
+}
+
+}  // namespace horngate

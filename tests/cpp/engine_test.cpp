@@ -1,0 +1,119 @@
+// Engines as plug-ins: finding, refusing, partitioning, strictness.
+#include <gtest/gtest.h>
+#include <horngate/horngate.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+#include "engines/registry.h"
+#include "plan/warn.h"
+
+namespace horngate {
+namespace {
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+/// Runs the test's functions on another engine.
+class OnEngine {
+ public:
+  explicit OnEngine(const std::string& name) {
+    setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
+    reset_settings();
+    set_quiet(true);
+    set_engine(name);
+    reset_current_engine();
+  }
+  ~OnEngine() {
+    reset_settings();
+    set_quiet(true);
+    reset_current_engine();
+  }
+};
+
+TEST(Engines, NullRunsNothing) {
+  const OnEngine engine("null");
+  const Tensor x = placeholder({.shape = {None}});
+  EXPECT_EQ(function({x}, {exp(x)})({Array::of({1.f, 2.f})})[0].to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(backend(), "null");
+}
+
+TEST(Engines, AStubAndNativeShareAGraph) {
+  const OnEngine engine("stub");
+  std::vector<std::string> warnings;
+  set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  const Tensor x = placeholder({.shape = {3}}), y = placeholder({.shape = {3}});
+  const Variable v = variable(Array::of({1.f, 1.f, 1.f}));
+  const Tensor z = exp(x + y) * x + sum(x * y);
+  const Function f = function({x, y}, {z, x}, {update_add(v, x * y)});
+  const Arrays out = f({Array::of({0.f, 1.f, 2.f}), Array::of({0.f, 1.f, -1.f})});
+  const float total = 0.f + 1.f - 2.f;
+  for (size_t i = 0; i < 3; ++i) {
+    const float a = std::vector<float>{0, 1, 2}[i], b = std::vector<float>{0, 1, -1}[i];
+    EXPECT_NEAR(out[0].to_vector<float>()[i], std::exp(a + b) * a + total, 1e-5);
+  }
+  EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{1, 2, -1}));
+  EXPECT_EQ(std::count(warnings.begin(), warnings.end(), "engine stub: cannot run exp; that part runs on native."), 1);
+  set_warning_handler({});
+}
+
+TEST(Engines, StrictMakesItAnError) {
+  const OnEngine engine("stub");
+  setenv("HORNGATE_STRICT", "1", 1);
+  const Tensor x = placeholder({.shape = {3}});
+  EXPECT_EQ(error_of([&] { (void)function({x}, {exp(x)})({Array::of({0.f, 1.f, 2.f})}); }),
+            "engine stub: cannot run exp and has no decomposition for it. Engines that can: native.");
+  unsetenv("HORNGATE_STRICT");
+}
+
+TEST(Engines, DecomposesWhatTheEngineLacks) {
+  const OnEngine engine("stub");
+  const Tensor x = placeholder({.shape = {2, 3}});
+  const Array out = function({x}, {softmax(x)})({Array::of<float>({1, 2, 3, 1, 1, 1}, {2, 3})})[0];
+  EXPECT_NEAR(out.to_vector<float>()[0], 0.09003057f, 1e-6);
+  EXPECT_NEAR(out.to_vector<float>()[5], 1.0f / 3, 1e-6);
+}
+
+TEST(Engines, LoopsRunAroundAnEngineWithoutThem) {
+  const OnEngine engine("stub");
+  const Tensor x = placeholder({.shape = {4, 2}});
+  const Tensor y = foldl([](const Tensor& a, const Tensor& b) { return a + b; }, x) * 2.0;
+  EXPECT_EQ(function({x}, {y})({Array::of<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2})})[0].to_vector<float>(),
+            (std::vector<float>{32, 40}));
+}
+
+TEST(Engines, WrongOnesAreRefusedWithAReason) {
+  setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
+  const std::string newer = error_of([] { (void)find_engine("newer"); });
+  EXPECT_NE(newer.find("engine newer: "), std::string::npos) << newer;
+  EXPECT_NE(newer.find("has interface version 2; this library has 1."), std::string::npos) << newer;
+  EXPECT_EQ(find_engine("short").api->alloc, nullptr);
+  const std::string missing = error_of([] { (void)find_engine("abacus", "KERAS_BACKEND"); });
+  EXPECT_NE(missing.find("there is no engine \"abacus\" (from KERAS_BACKEND). Engines here: native, "), std::string::npos) << missing;
+  const std::string known = error_of([] { (void)find_engine("theano", "/home/me/.keras/keras.json"); });
+  EXPECT_NE(known.find("(from /home/me/.keras/keras.json)"), std::string::npos) << known;
+  EXPECT_NE(known.find("KERAS_BACKEND=native"), std::string::npos) << known;
+}
+
+TEST(Engines, ATruncatedPluginIsAnError) {
+  const std::string folder = ::testing::TempDir() + "engines_" + std::to_string(getpid());
+  ASSERT_EQ(std::system(("mkdir -p " + folder).c_str()), 0);
+  std::ofstream(folder + "/libhorngate_engine_torn.so") << "\x7f" "ELF but no more";
+  setenv("HORNGATE_ENGINE_PATH", folder.c_str(), 1);
+  const std::string text = error_of([] { (void)find_engine("torn"); });
+  EXPECT_NE(text.find("engine torn: the plug-in could not be loaded: "), std::string::npos) << text;
+  setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR, 1);
+}
+
+}  // namespace
+}  // namespace horngate

@@ -1,0 +1,204 @@
+// Functions: feeds, updates as transactions, plans, data-dependent shapes, errors.
+#include <gtest/gtest.h>
+#include <horngate/horngate.h>
+
+#include "finite_differences.h"
+#include "plan/function_impl.h"
+#include "prims/build.h"
+
+namespace horngate {
+namespace {
+
+Array floats(std::initializer_list<float> v) { return Array::of(v); }
+std::vector<float> values(const Array& a) { return a.to_vector<float>(); }
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Function, AddsOne) {
+  const Tensor x = placeholder({.shape = {None}, .name = "x"});
+  const Function f = function({x}, {x + 1.0, x * 2.0});
+  const Arrays out = f({floats({1, 2, 3})});
+  EXPECT_EQ(values(out[0]), (std::vector<float>{2, 3, 4}));
+  EXPECT_EQ(values(out[1]), (std::vector<float>{2, 4, 6}));
+  EXPECT_EQ(values(f({floats({5})})[0]), (std::vector<float>{6}));
+  EXPECT_EQ(f.impl()->plan_count(), 2u);
+}
+
+TEST(Function, CastsAndChecksFeeds) {
+  clear_session();
+  const Tensor x = placeholder({.shape = {None, 3}, .name = "x"});
+  const Function f = function({x}, {sum(x)});
+  EXPECT_EQ(f({Array::of<int64_t>({1, 2, 3}, {1, 3})})[0].item<float>(), 6.0f);
+  EXPECT_EQ(error_of([&] { (void)f({floats({1, 2, 3})}); }),
+            "function: input 0 \"x\" takes shape (None, 3); got an array of shape (3,). Did you forget the batch dimension?");
+  EXPECT_EQ(error_of([&] { (void)f({}); }), "function: takes 1 inputs; got 0.");
+  EXPECT_EQ(error_of([&] { (void)function({}, {x}); }),
+            "function: placeholder \"x\" of shape (None, 3) is needed but not among the inputs.");
+}
+
+TEST(Function, FeedsAnIntermediateTensorAndAVariable) {
+  const Tensor x = placeholder({.shape = {None}});
+  const Tensor y = exp(x);
+  const Tensor z = y * 3.0;
+  EXPECT_EQ(values(function({y}, {z})({floats({2})})[0]), (std::vector<float>{6}));
+  const Variable v = variable(floats({1, 1}));
+  EXPECT_EQ(values(function({v}, {v + 1.0})({floats({5, 6})})[0]), (std::vector<float>{6, 7}));
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{1, 1}));
+}
+
+TEST(Function, OutputsMayBeInputsConstantsAndRepeated) {
+  const Tensor x = placeholder({.shape = {2}});
+  const Tensor c = constant(floats({7, 8}));
+  const Tensor y = x + c;
+  const Arrays out = function({x}, {x, c, y, y, y})({floats({1, 2})});
+  EXPECT_EQ(values(out[0]), (std::vector<float>{1, 2}));
+  EXPECT_EQ(values(out[1]), (std::vector<float>{7, 8}));
+  for (size_t i = 2; i < 5; ++i) EXPECT_EQ(values(out[i]), (std::vector<float>{8, 10}));
+}
+
+TEST(Updates, OutputsSeeOldValues) {
+  const Variable v = variable(floats({1}));
+  const Function f = function({}, {v * 10.0}, {update_add(v, constant(floats({1})))});
+  EXPECT_EQ(f()[0].item<float>(), 10.0f);
+  EXPECT_EQ(f()[0].item<float>(), 20.0f);
+  EXPECT_EQ(get_value(v).item<float>(), 3.0f);
+}
+
+TEST(Updates, TwoOfOneVariableChain) {
+  const Variable v = variable(floats({1, 2}));
+  const Tensor a = constant(floats({10, 10})), b = constant(floats({5, 6}));
+  (void)function({}, {}, {update_add(v, a), update_add(v, b)})();
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{16, 18}));
+  (void)function({}, {}, {update(v, a), update_sub(v, b)})();
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{5, 4}));
+  (void)function({}, {}, {moving_average_update(v, a, 0.5), moving_average_update(v, b, 0.5)})();
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{6.25f, 6.5f}));
+}
+
+TEST(Updates, SwapTwoVariables) {
+  const Variable a = variable(floats({1, 2, 3})), b = variable(floats({4, 5, 6}));
+  const Function swap = function({}, {}, {Update(a, b), Update(b, a)});
+  (void)swap();
+  EXPECT_EQ(values(get_value(a)), (std::vector<float>{4, 5, 6}));
+  EXPECT_EQ(values(get_value(b)), (std::vector<float>{1, 2, 3}));
+  const Function mix = function({}, {}, {Update(a, a + b), Update(b, a - b)});
+  (void)mix();
+  EXPECT_EQ(values(get_value(a)), (std::vector<float>{5, 7, 9}));
+  EXPECT_EQ(values(get_value(b)), (std::vector<float>{3, 3, 3}));
+}
+
+TEST(Updates, AnUpdateIsATensor) {
+  const Variable v = variable(floats({1}));
+  const Tensor u = update_add(v, constant(floats({2})));
+  EXPECT_EQ(function({}, {u})()[0].item<float>(), 3.0f);
+  EXPECT_EQ(eval(u).item<float>(), 5.0f);
+  EXPECT_EQ(get_value(v).item<float>(), 5.0f);
+}
+
+TEST(Updates, MetricsReadAfterTheirUpdate) {
+  const Variable total = variable(floats({0})), count = variable(floats({0}));
+  const Tensor u1 = update_add(total, constant(floats({100}))), u2 = update_add(count, constant(floats({2})));
+  Tensor result;
+  {
+    const auto scope = control_dependencies({u1, u2});
+    result = total / count;
+  }
+  EXPECT_EQ(eval(result).item<float>(), 50.0f);
+  EXPECT_EQ(get_value(total).item<float>(), 100.0f);
+  EXPECT_EQ(eval(result).item<float>(), 50.0f);
+  EXPECT_EQ(get_value(count).item<float>(), 4.0f);
+}
+
+TEST(Updates, AFailingCallChangesNothing) {
+  const Tensor i = placeholder({.shape = {1}, .dtype = DType::int64});
+  const Variable v = variable(floats({1, 2, 3}));
+  const Function f = function({i}, {gather(v, i)}, {update_add(v, constant(floats({1, 1, 1})))});
+  EXPECT_THROW((void)f({Array::of<int64_t>({9})}), IndexError);
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{1, 2, 3}));
+  (void)f({Array::of<int64_t>({2})});
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{2, 3, 4}));
+}
+
+TEST(Updates, OldValueHeldElsewhereStays) {
+  const Variable v = variable(floats({1}));
+  const Array before = get_value(v);
+  const Function f = function({}, {v + 0.0}, {update_add(v, constant(floats({1})))});
+  const Array out = f()[0];
+  (void)f();
+  EXPECT_EQ(before.item<float>(), 1.0f);
+  EXPECT_EQ(out.item<float>(), 1.0f);
+}
+
+TEST(SetValue, ChecksShapeAndCasts) {
+  clear_session();
+  const Variable v = variable(floats({1, 2}), {.name = "v"});
+  EXPECT_EQ(error_of([&] { set_value(v, floats({1, 2, 3})); }),
+            "set_value: variable \"v\" has shape (2,); got a value of shape (3,).");
+  set_value(v, Array::of<int64_t>({3, 4}));
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{3, 4}));
+  const Variable w = variable(floats({0}));
+  batch_set_value({{v, floats({5, 6})}, {w, floats({7})}});
+  const Arrays got = batch_get_value({w, v});
+  EXPECT_EQ(values(got[0]), (std::vector<float>{7}));
+  EXPECT_EQ(values(got[1]), (std::vector<float>{5, 6}));
+}
+
+TEST(LearningPhase, IsPartOfTheKeyAndDefaultsToTest) {
+  clear_session();
+  const Tensor x = placeholder({.shape = {None}});
+  const Tensor y = in_train_phase(x * 10.0, x * 1.0);
+  const Function f = function({x, learning_phase()}, {y});
+  EXPECT_EQ(f({floats({2}), Array(1)})[0].item<float>(), 20.0f);
+  EXPECT_EQ(f({floats({2}), Array(0)})[0].item<float>(), 2.0f);
+  EXPECT_EQ(f({floats({2}), floats({1})})[0].item<float>(), 20.0f);
+  EXPECT_EQ(function({x}, {y})({floats({2})})[0].item<float>(), 2.0f);
+}
+
+TEST(Shapes, ReshapeByAFedShapeAndByComputedOnes) {
+  const Tensor x = placeholder({.shape = {None}}), s = placeholder({.shape = {2}, .dtype = DType::int64});
+  const Function f = function({x, s}, {reshape(x, s)});
+  EXPECT_EQ(f({floats({1, 2, 3, 4, 5, 6}), Array::of<int64_t>({2, 3})})[0].shape().str(), "(2, 3)");
+  EXPECT_EQ(f({floats({1, 2, 3, 4, 5, 6}), Array::of<int64_t>({3, 2})})[0].shape().str(), "(3, 2)");
+  // The length is computed from data: a plan in two parts.
+  const Tensor n = cast(max(x), DType::int64);
+  const Tensor r = prim::iota(SymShape{{kFromOperand}, prim::expand_dims(n, {0})}, DType::float32);
+  const Function g = function({x}, {r, sum(r) + sum(x)});
+  EXPECT_EQ(values(g({floats({1, 3})})[0]), (std::vector<float>{0, 1, 2}));
+  EXPECT_EQ(g({floats({1, 4})})[1].item<float>(), 11.0f);
+}
+
+TEST(Shapes, SeveralStagesOfComputedSizes) {
+  // The gradient of a tile by a computed count needs the count, and then shapes made of it.
+  const Tensor x = placeholder({.shape = {None}});
+  const Tensor n = cast(sum(square(x)), DType::int32);
+  const Tensor y = tile(x, {n});
+  const Arrays out = function({x}, {y, gradients(y, {x})[0]})({floats({1, 1, 1})});
+  EXPECT_EQ(out[0].shape().str(), "(9,)");
+  EXPECT_EQ(values(out[1]), (std::vector<float>{3, 3, 3}));
+}
+
+TEST(PlanCache, IsBounded) {
+  const Tensor x = placeholder({.shape = {None}});
+  const Function f = function({x}, {sum(x * x)});
+  for (int64_t n = 1; n < 200; ++n) EXPECT_EQ(f({ones_array({n})})[0].item<float>(), static_cast<float>(n));
+  EXPECT_EQ(f.impl()->plan_count(), 64u);
+}
+
+TEST(Names, AreUniquePerScope) {
+  clear_session();
+  const Variable a = variable(floats({0}), {.name = "w"}), b = variable(floats({0}), {.name = "w"});
+  EXPECT_EQ(a.name(), "w");
+  EXPECT_EQ(b.name(), "w_1");
+  const auto scope = name_scope("dense");
+  EXPECT_EQ(variable(floats({0}), {.name = "w"}).name(), "dense/w");
+}
+
+}  // namespace
+}  // namespace horngate

@@ -1,0 +1,161 @@
+// The graph: depth, lifetime, passes, printers, arrays.
+#include <gtest/gtest.h>
+#include <horngate/horngate.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "grad/reverse.h"
+#include "ir/dlpack.h"
+#include "ir/node.h"
+#include "ir/to_graph.h"
+#include "passes/passes.h"
+#include "plan/function_impl.h"
+#include "prims/build.h"
+
+namespace horngate {
+namespace {
+
+double seconds_of(const std::function<void()>& f) {
+  const auto start = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Runs f on a thread with a stack of 1 MB: recursion over depth would overflow it.
+void on_small_stack(const std::function<void()>& f) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 1 << 20);
+  pthread_t thread;
+  auto entry = [](void* p) -> void* {
+    (*static_cast<const std::function<void()>*>(p))();
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&thread, &attributes, entry, const_cast<void*>(static_cast<const void*>(&f))), 0);
+  pthread_join(thread, nullptr);
+}
+
+TEST(Depth, AMillionNodes) {
+  const int64_t before = live_node_count();
+  const auto work = [](int n) {
+    return seconds_of([n] {
+      const Tensor x = placeholder({.shape = {2}}), b = placeholder({.shape = {2}});
+      Tensor y = x;
+      for (int i = 0; i < n; ++i) y = i % 2 ? y + b : y * b;
+      const Tensor g = gradients(sum(y), {x})[0];
+      const Function f = function({x, b}, {y, g});
+      y = {};
+      const Arrays out = f({Array::of({1.f, 2.f}), Array::of({1.f, 1.f})});
+      EXPECT_EQ(out[0].to_vector<float>(), (std::vector<float>{1.f + static_cast<float>(n / 2), 2.f + static_cast<float>(n / 2)}));
+      EXPECT_EQ(out[1].to_vector<float>(), (std::vector<float>{1.f, 1.f}));
+    });
+  };
+  on_small_stack([&] {
+    const double small = work(100'000), large = work(1'000'000);
+    EXPECT_LT(large, 25 * small + 1.0) << "time must grow linearly: " << small << " s, then " << large << " s";
+  });
+  EXPECT_EQ(live_node_count(), before);
+}
+
+TEST(Lifetime, AFunctionOutlivesTheNodesItWasMadeFrom) {
+  const int64_t before = live_node_count();
+  Function f;
+  {
+    const Tensor x = placeholder({.shape = {None}});
+    f = function({x}, {exp(x) * 2.0});
+  }
+  EXPECT_EQ(live_node_count(), before);
+  EXPECT_EQ(f({Array::of({0.f})})[0].item<float>(), 2.0f);
+}
+
+size_t count(const Graph& g, Prim prim) {
+  size_t n = 0;
+  for (const GraphNode& node : g.nodes) n += node.prim == prim;
+  return n;
+}
+
+TEST(Passes, PhaseCseAndDeadCode) {
+  const Tensor x = placeholder({.shape = {None, 4}});
+  const Tensor a = exp(x) + exp(x), dropped = in_train_phase(dropout(a, 0.5), a);
+  const Graph program = to_program({x}, {dropped}, {}).graph;
+  const Graph test = prepare(program, false), train = prepare(program, true);
+  verify(test, "prepare");
+  verify(train, "prepare");
+  EXPECT_EQ(count(test, Prim::exp), 1u);
+  for (const GraphNode& n : test.nodes) EXPECT_EQ(primitive(n.prim).flags & kRandom, 0u) << primitive(n.prim).name;
+  EXPECT_GT(train.nodes.size(), test.nodes.size());
+}
+
+TEST(Passes, SpecialisedGraphsAreStatic) {
+  const Tensor x = placeholder({.shape = {None, None}});
+  const Tensor y = mean(x, {.axis = 0}) + sum(x);
+  const Tensor z = reshape(x, ShapeArg{prim::squeeze(prim::slice_axis(prim::shape_of(x), 0, 1, 2), {0}), -1});
+  const Graph g = prepare(to_program({x}, {y, z}, {}).graph, false);
+  const Specialised s = specialise(g, {TensorType(DType::float32, {3, 4})}, {});
+  ASSERT_TRUE(s.result.has_value());
+  verify(*s.result, "specialise");
+  EXPECT_EQ(count(*s.result, Prim::shape_of), 0u);
+  EXPECT_EQ(s.result->values[s.result->outputs[0]].shape.str(), "(4,)");
+  EXPECT_EQ(s.result->values[s.result->outputs[1]].shape.str(), "(4, 3)");
+}
+
+TEST(Passes, VerifierRejectsBrokenGraphs) {
+  Graph g;
+  const ValueId x = g.add_value(TensorType(DType::float32, {2})), y = g.add_value(TensorType(DType::int32, {2}));
+  g.inputs = {x};
+  g.nodes.push_back({Prim::exp, {x}, {y}, {}, {}, nullptr});
+  g.outputs = {y};
+  EXPECT_THROW(verify(g, "test"), RuntimeError);  // exp of float32 is not int32
+  g.values[y].dtype = DType::float32;
+  verify(g, "test");
+  g.nodes[0].in[0] = y;
+  EXPECT_THROW(verify(g, "test"), RuntimeError);  // uses its own result
+}
+
+TEST(Printers, TextAndDot) {
+  clear_session();
+  const Tensor x = placeholder({.shape = {None, 3}});
+  const Graph g = to_program({x}, {sum(exp(x), {.axis = 1})}, {}).graph;
+  EXPECT_EQ(print_text(g),
+            "%0 = input : float32(None, 3)\n"
+            "%1 = exp(%0) : float32(None, 3)\n"
+            "%2 = reduce_sum(%1; axes=(1), keepdims=false) : float32(None,)\n"
+            "return %2\n");
+  const std::string dot = print_dot(g);
+  EXPECT_NE(dot.find("i0 -> n0"), std::string::npos);
+  EXPECT_NE(dot.find("n1 -> o0"), std::string::npos);
+}
+
+TEST(ArrayTest, ViewsCastsAndDlpack) {
+  Array a = Array::of<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Array column = Array::view(a.raw(), DType::float32, {3, 2}, {1, 3});  // the transpose, without a copy
+  EXPECT_FALSE(column.is_contiguous());
+  EXPECT_EQ(column.to_vector<float>(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(a.rows(1, 2).to_vector<int64_t>(), (std::vector<int64_t>{4, 5, 6}));
+  EXPECT_EQ(a.contiguous().raw(), a.raw());
+  DLManagedTensor* managed = a.to_dlpack();
+  const Array back = Array::from_dlpack(managed);
+  EXPECT_EQ(back.raw(), a.raw());
+  a = Array();
+  EXPECT_EQ(back.to_vector<float>()[5], 6.0f);
+  EXPECT_EQ(Array::of({1e30f, -5.7f, NAN}).cast(DType::int32).to_vector<int32_t>(), (std::vector<int32_t>{INT32_MAX, -5, 0}));
+  for (float v : {0.0f, 1.0f, -2.5f, 65504.0f, 6e-8f, 1e-5f}) {
+    EXPECT_NEAR(to_float(to_float16(v)), v, std::fabs(v) * 1e-3 + 3e-8f);
+    EXPECT_NEAR(to_float(to_bfloat16(v)), v, std::fabs(v) * 8e-3);
+  }
+  EXPECT_THROW(Array(DType::float32, Ints{int64_t{1} << 40, int64_t{1} << 40}), ValueError);
+}
+
+TEST(ShapeTest, TextsAndProducts) {
+  EXPECT_EQ((Shape{None, 28, 28, 1}).str(), "(None, 28, 28, 1)");
+  EXPECT_EQ((Shape{3}).str(), "(3,)");
+  EXPECT_EQ(Shape{}.str(), "()");
+  EXPECT_EQ(checked_product(Shape({0, None}).dims()), 0);
+  EXPECT_THROW((void)checked_product(Shape({int64_t{1} << 62, 4}).dims()), ValueError);
+}
+
+}  // namespace
+}  // namespace horngate

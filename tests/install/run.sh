@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Installs a build into a fresh folder and builds and runs a project that uses it: run.sh <build>.
+set -euo pipefail
+
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+build="$(cd "${1:?build folder}" && pwd)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+cmake --install "$build" --prefix "$work/first" >/dev/null
+# Moved: nothing in an installation may remember where it was put.
+mv "$work/first" "$work/prefix"
+cmake -S "$here" -B "$work/app" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug
+cmake --build "$work/app"
+"$work/app/app"
+
+if [[ -x "$work/prefix/bin/horngate" ]]; then "$work/prefix/bin/horngate" --version; fi
+# No header of ours may need a third party's, or a folder that is not installed.
+for header in $(cd "$work/prefix/include" && find horngate -name '*.h'); do
+  echo "#include <$header>" >"$work/one.cpp"
+  g++ -std=c++20 -fsyntax-only -I"$work/prefix/include" "$work/one.cpp" || {
+    echo "install test: <$header> does not compile by itself" >&2
+    exit 1
+  }
+done
+echo "install test: ok"

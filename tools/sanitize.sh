@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Builds and runs the C++ tests under a sanitizer: tools/sanitize.sh asan|tsan [jobs] [gtest arguments].
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+kind="${1:?asan or tsan}"
+jobs="${2:-2}"
+shift $(($# < 2 ? $# : 2))
+tools="$PWD/tools"
+build="build-$kind"
+
+[[ -f $build/build.ninja ]] || cmake --preset "$kind"
+cmake --build "$build" -j "$jobs" --target horngate_tests
+
+export HORNGATE_ENGINE_PATH="$PWD/$build/lib/horngate/engines"
+export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1"
+export LSAN_OPTIONS="suppressions=$tools/lsan.supp:print_suppressions=0"
+export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:suppressions=$tools/ubsan.supp"
+export TSAN_OPTIONS="suppressions=$tools/tsan.supp:halt_on_error=1:second_deadlock_stack=1"
+
+case "$kind" in
+  asan) exec "$build/bin/horngate_tests" --gtest_brief=1 "$@" ;;
+  # GCC 12's thread sanitizer does not know the address layouts of newer kernels.
+  tsan) exec setarch -R "$build/bin/horngate_tests" --gtest_brief=1 --gtest_filter='*Concurrent*' "$@" ;;
+  *) echo "sanitize: asan or tsan; got $kind" >&2; exit 2 ;;
+esac

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Runs every test of a built clone: tools/test.sh [jobs] [pytest arguments]. Goes on after a failure,
+# so that one run shows all of them; ends with the totals and a non-zero status if anything failed.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+jobs="${1:-2}"
+shift || true
+results=build/test-results
+status=0
+
+# Old results would be counted again.
+rm -rf "$results"
+mkdir -p "$results"
+
+echo "== C++ and installation"
+ctest --test-dir build --output-on-failure --no-tests=error -j "$jobs" \
+  --output-junit "$PWD/$results/ctest.xml" || status=1
+
+echo "== Python"
+folders=()
+for folder in tests/python tests/cases; do [[ -d $folder ]] && folders+=("$folder"); done
+if ((${#folders[@]})); then
+  # Workers cost a second to start and save half of a minute.
+  .venv/bin/python -m pytest "${folders[@]}" -q -n "$jobs" \
+    --junitxml "$results/pytest.xml" "$@" || status=1
+else
+  echo "no Python tests yet"
+fi
+
+.venv/bin/python tools/test_totals.py "$results" || status=1
+exit "$status"
