@@ -136,18 +136,26 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
   if (PyArray_Check(value.ptr()) && borrow_array(value.ptr(), &fits) &&
       (!dtype || fits.dtype() == *dtype))
     return nb::borrow(value);
-  // Without ml_dtypes NumPy cannot make bfloat16: float32 is the next best, we cast ourselves.
+  constexpr int kFlags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
+  PyObject* made = value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr);
+  if (!made && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+      !PyErr_ExceptionMatches(PyExc_TypeError))
+    nb::raise_python_error();
+  if (!made) raise_not_numeric(value, function);
+  nb::object own = nb::steal(made);
+  // Text and complex numbers could be cast, but hardly ever are what is meant.
+  PyArray_Descr* from = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(made));
+  if (!dtype_of(from) && from->kind != 'O' && from->kind != 'f') raise_not_numeric(value, function);
+  // Without ml_dtypes NumPy cannot make bfloat16: float32 is the next best, we cast ourselves. Python objects
+  // and long doubles become float64.
   const bool narrow_later = dtype == DType::bfloat16 && !find_bfloat16();
-  PyArray_Descr* descr = dtype ? descr_of(narrow_later ? DType::float32 : *dtype) : nullptr;
-  PyObject* made = PyArray_FromAny(value.ptr(), descr, 0, 0,
-                                   NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST, nullptr);
-  if (!made) {
-    const bool is_type_problem = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
-    if (!is_type_problem) nb::raise_python_error();
-    raise_not_numeric(value, function);
-  }
-  nb::object result = nb::steal(made);
-  if (!borrow_array(made, &fits)) raise_not_numeric(result, function);
+  PyArray_Descr* to = nullptr;
+  if (dtype)
+    to = descr_of(narrow_later ? DType::float32 : *dtype);
+  else if (!dtype_of(from))
+    to = descr_of(DType::float64);
+  nb::object result = nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made), to, kFlags));
+  if (!result.is_valid() || !borrow_array(result.ptr(), &fits)) raise_not_numeric(value, function);
   return result;
 }
 

@@ -18,7 +18,7 @@ Training training_of(Call& call, handle value) {
 
 template <Tensor (*F)(const Expression&, const Expression&, const Training&)>
 void by_phase(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x, handle alt, handle training) {
+  m.def(name, [name](Any x, Any alt, Any training) {
     Call call(name);
     const Training phase = training_of(call, training);
     const Expression first = call.expression(x);
@@ -29,7 +29,7 @@ void by_phase(nb::module_& m, const char* name) {
 }  // namespace
 
 void bind_control(nb::module_& m) {
-  m.def("switch", [](handle condition, handle then_expression, handle else_expression) {
+  m.def("switch", [](Any condition, Any then_expression, Any else_expression) {
     Call call("switch");
     const Tensor c = call.tensor(condition);
     const Expression first = call.expression(then_expression);
@@ -43,14 +43,14 @@ void bind_control(nb::module_& m) {
     if (const std::optional<bool> fixed = fixed_learning_phase()) return nb::int_(*fixed ? 1 : 0);
     return nb::steal(wrap(learning_phase()));
   });
-  m.def("set_learning_phase", [](handle value) {
+  m.def("set_learning_phase", [](Any value) {
     Call call("set_learning_phase");
     set_learning_phase(call.integer(value, "value"));
   });
 
   m.def("begin_name_scope", [](const std::string& name) { return begin_name_scope(name); });
   m.def("end_name_scope", &end_name_scope);
-  m.def("begin_control_dependencies", [](handle control_inputs) {
+  m.def("begin_control_dependencies", [](Any control_inputs) {
     Call call("control_dependencies");
     begin_control_dependencies(call.tensor_list(control_inputs, "control_inputs"));
   });

@@ -7,7 +7,7 @@
 namespace horngate::python {
 
 void bind_ctc(nb::module_& m) {
-  m.def("ctc_batch_cost", [](handle y_true, handle y_pred, handle input_length, handle label_length) {
+  m.def("ctc_batch_cost", [](Any y_true, Any y_pred, Any input_length, Any label_length) {
     Call call("ctc_batch_cost");
     const Tensor labels = call.tensor(y_true);
     const Tensor scores = call.tensor(y_pred);
@@ -15,8 +15,8 @@ void bind_ctc(nb::module_& m) {
     return call.result(ctc_batch_cost(labels, scores, steps, call.tensor(label_length)));
   });
   // Gives (list of decoded, log probabilities).
-  m.def("ctc_decode", [](handle y_pred, handle input_length, handle greedy, handle beam_width, handle top_paths,
-                         handle merge_repeated) {
+  m.def("ctc_decode", [](Any y_pred, Any input_length, Any greedy, Any beam_width, Any top_paths,
+                         Any merge_repeated) {
     Call call("ctc_decode");
     const Tensor scores = call.tensor(y_pred);
     const Tensor steps = call.tensor(input_length);

@@ -9,7 +9,7 @@ namespace {
 
 template <Tensor (*F)(const Tensor&)>
 void unary(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x) {
+  m.def(name, [name](Any x) {
     Call call(name);
     return call.result(F(call.tensor(x)));
   });
@@ -17,7 +17,7 @@ void unary(nb::module_& m, const char* name) {
 
 template <Tensor (*F)(const Number&, const Number&)>
 void binary(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x, handle y) {
+  m.def(name, [name](Any x, Any y) {
     Call call(name);
     const auto [a, b] = call.numbers(x, y);
     return call.result(F(a, b));
@@ -26,7 +26,7 @@ void binary(nb::module_& m, const char* name) {
 
 template <Tensor (*F)(const Tensor&, const ReduceOptions&)>
 void reduction(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x, handle axis, handle keepdims) {
+  m.def(name, [name](Any x, Any axis, Any keepdims) {
     Call call(name);
     const Tensor t = call.tensor(x);
     return call.result(F(t, {.axis = call.axis(axis), .keepdims = call.truth(keepdims)}));
@@ -35,7 +35,7 @@ void reduction(nb::module_& m, const char* name) {
 
 template <Tensor (*F)(const Tensor&, int64_t)>
 void along_axis(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x, handle axis) {
+  m.def(name, [name](Any x, Any axis) {
     Call call(name);
     const Tensor t = call.tensor(x);
     return call.result(F(t, call.integer(axis, "axis")));
@@ -77,11 +77,11 @@ void bind_elementwise(nb::module_& m) {
   along_axis<cumprod>(m, "cumprod");
   along_axis<argmax>(m, "argmax");
   along_axis<argmin>(m, "argmin");
-  m.def("cast", [](handle x, handle dtype) {
+  m.def("cast", [](Any x, Any dtype) {
     Call call("cast");
     return call.result(cast(call.tensor(x), dtype_from_python(dtype, "cast")));
   });
-  m.def("clip", [](handle x, handle min_value, handle max_value) {
+  m.def("clip", [](Any x, Any min_value, Any max_value) {
     Call call("clip");
     const Tensor t = call.tensor(x);
     const Number low = call.number(min_value, t.dtype());

@@ -9,7 +9,7 @@ namespace horngate::python {
 namespace {
 
 /// Values of tensors that need no feeds.
-nb::object eval_tensor(handle x) {
+nb::object eval_tensor(Any x) {
   Call call("eval");
   const Tensor t = to_dense(call.tensor(x));
   Array value;
@@ -30,7 +30,7 @@ nb::object get_values(nb::sequence variables) {
       dense.push_back(Variable(tensor_of(v.ptr())));
       out.append(nb::none());
     } else {
-      out.append(eval_tensor(v));
+      out.append(eval_tensor(Any(v.ptr())));
     }
   }
   Arrays values;
@@ -63,27 +63,27 @@ void bind_function(nb::module_& m) {
   m.def("eval", &eval_tensor, "Value of a tensor that needs no feeds.");
   m.def("batch_get_value", &get_values, "Values of variables, all of one moment.");
   m.def("batch_set_value", &set_values, "Sets (variable, value) pairs, all at once.");
-  m.def("gradients", [](handle loss, handle variables) {
+  m.def("gradients", [](Any loss, Any variables) {
     Call call("gradients");
     const Tensor l = call.tensor(loss);
     return call.results(gradients(l, call.tensor_list(variables, "variables")));
   });
-  m.def("update", [](handle x, handle new_x) {
+  m.def("update", [](Any x, Any new_x) {
     Call call("update");
     const Variable v = call.variable(x);
     return call.result(update(v, call.tensor(new_x, v.dtype())));
   });
-  m.def("update_add", [](handle x, handle increment) {
+  m.def("update_add", [](Any x, Any increment) {
     Call call("update_add");
     const Variable v = call.variable(x);
     return call.result(update_add(v, call.tensor(increment, v.dtype())));
   });
-  m.def("update_sub", [](handle x, handle decrement) {
+  m.def("update_sub", [](Any x, Any decrement) {
     Call call("update_sub");
     const Variable v = call.variable(x);
     return call.result(update_sub(v, call.tensor(decrement, v.dtype())));
   });
-  m.def("moving_average_update", [](handle x, handle value, handle momentum) {
+  m.def("moving_average_update", [](Any x, Any value, Any momentum) {
     Call call("moving_average_update");
     const Variable v = call.variable(x);
     const Tensor observed = call.tensor(value, v.dtype());

@@ -32,7 +32,7 @@ RnnStep call_step(Call& call, handle step_function, const Tensor& x, const Tenso
 
 template <Tensor (*F)(const FoldFunction&, const Tensor&, const FoldOptions&)>
 void fold(nb::module_& m, const char* name) {
-  m.def(name, [name](handle fn, handle elems, handle initializer, handle given_name) {
+  m.def(name, [name](Any fn, Any elems, Any initializer, Any given_name) {
     Call call(name);
     const Tensor t = call.tensor(elems);
     const FoldOptions options{.initializer = call.optional_tensor(initializer, t.dtype()),
@@ -50,8 +50,8 @@ void fold(nb::module_& m, const char* name) {
 
 void bind_functional(nb::module_& m) {
   // Gives (last output, outputs, list of new states).
-  m.def("rnn", [](handle step_function, handle inputs, handle initial_states, handle go_backwards, handle mask,
-                  handle constants, handle unroll, handle input_length) {
+  m.def("rnn", [](Any step_function, Any inputs, Any initial_states, Any go_backwards, Any mask,
+                  Any constants, Any unroll, Any input_length) {
     Call call("rnn");
     const Tensor x = call.tensor(inputs);
     const Tensors states = call.tensor_list(initial_states, "initial_states");
@@ -71,33 +71,35 @@ void bind_functional(nb::module_& m) {
     for (const Tensor& t : r.new_states) new_states.append(call.result(t));
     return nb::make_tuple(call.result(r.last_output), call.result(r.outputs), new_states);
   });
-  // elems: one tensor, or a list of them and then fn takes and gives lists.
-  m.def("map_fn", [](handle fn, handle elems, handle name, handle dtype) -> nb::object {
+  m.def("map_fn", [](Any fn, Any elems, Any name, Any dtype) {
     Call call("map_fn");
-    const MapFnOptions options{.name = call.text(name, "name"), .dtype = call.dtype(dtype)};
-    if (!PyList_Check(elems.ptr())) {
-      const std::function<Tensor(const Tensor&)> one = [&](const Tensor& e) {
-        Call inner("map_fn");
-        const nb::object made = fn(nb::steal(wrap(e)));
-        return inner.tensor(made);
-      };
-      const Tensor t = call.tensor(elems);
-      return call.result(map_fn(one, t, options));
-    }
+    const Tensor t = call.tensor(elems);
+    const std::function<Tensor(const Tensor&)> one = [&](const Tensor& e) {
+      Call inner("map_fn");
+      const nb::object made = fn(nb::steal(wrap(e)));
+      return inner.tensor(made);
+    };
+    return call.result(map_fn(one, t, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));
+  });
+  // The same over a list of tensors; fn takes and gives lists.
+  m.def("map_fn_list", [](Any fn, Any elems, Any name, Any dtype) {
+    Call call("map_fn");
+    const Tensors ts = call.tensor_list(elems, "elems");
     const std::function<Tensors(const Tensors&)> several = [&](const Tensors& es) {
       Call inner("map_fn");
       const nb::object made = fn(wrapped(es));
       return inner.tensor_list(made, "the results of fn");
     };
-    return call.results(map_fn(several, call.tensor_list(elems, "elems"), options));
+    return call.results(
+        map_fn(several, ts, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));
   });
   fold<foldl>(m, "foldl");
   fold<foldr>(m, "foldr");
-  m.def("stop_gradient", [](handle variables) {
+  m.def("stop_gradient", [](Any variables) {
     Call call("stop_gradient");
     return call.result(stop_gradient(call.tensor(variables)));
   });
-  m.def("print_tensor", [](handle x, handle message) {
+  m.def("print_tensor", [](Any x, Any message) {
     Call call("print_tensor");
     const Tensor t = call.tensor(x);
     return call.result(print_tensor(t, call.text(message, "message")));

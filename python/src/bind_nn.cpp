@@ -9,7 +9,7 @@ namespace {
 
 template <Tensor (*F)(const Tensor&)>
 void unary(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x) {
+  m.def(name, [name](Any x) {
     Call call(name);
     return call.result(F(call.tensor(x)));
   });
@@ -17,7 +17,7 @@ void unary(nb::module_& m, const char* name) {
 
 template <Tensor (*F)(const Tensor&, const Tensor&, const CrossentropyOptions&)>
 void crossentropy(nb::module_& m, const char* name) {
-  m.def(name, [name](handle target, handle output, handle from_logits, handle axis) {
+  m.def(name, [name](Any target, Any output, Any from_logits, Any axis) {
     Call call(name);
     const auto [t, y] = call.tensors(target, output);
     return call.result(F(t, y, {.from_logits = call.truth(from_logits), .axis = call.integer(axis, "axis")}));
@@ -25,14 +25,14 @@ void crossentropy(nb::module_& m, const char* name) {
 }
 
 void bind_normalization(nb::module_& m) {
-  m.def("l2_normalize", [](handle x, handle axis) {
+  m.def("l2_normalize", [](Any x, Any axis) {
     Call call("l2_normalize");
     const Tensor t = call.tensor(x);
     return call.result(l2_normalize(t, call.axis(axis)));
   });
   // Gives (normalized, mean, variance).
   m.def("normalize_batch_in_training",
-        [](handle x, handle gamma, handle beta, handle reduction_axes, handle epsilon) {
+        [](Any x, Any gamma, Any beta, Any reduction_axes, Any epsilon) {
           Call call("normalize_batch_in_training");
           const Tensor t = call.tensor(x);
           const Tensor scale = call.optional_tensor(gamma, t.dtype());
@@ -41,8 +41,8 @@ void bind_normalization(nb::module_& m) {
               t, scale, offset, call.ints(reduction_axes, "reduction_axes"), call.real(epsilon, "epsilon"));
           return nb::make_tuple(call.result(r.normalized), call.result(r.mean), call.result(r.variance));
         });
-  m.def("batch_normalization", [](handle x, handle mean, handle var, handle beta, handle gamma, handle axis,
-                                  handle epsilon) {
+  m.def("batch_normalization", [](Any x, Any mean, Any var, Any beta, Any gamma, Any axis,
+                                  Any epsilon) {
     Call call("batch_normalization");
     const Tensor t = call.tensor(x);
     const Tensor centre = call.tensor(mean, t.dtype());
@@ -58,7 +58,7 @@ void bind_normalization(nb::module_& m) {
 }  // namespace
 
 void bind_nn(nb::module_& m) {
-  m.def("relu", [](handle x, handle alpha, handle max_value, handle threshold) {
+  m.def("relu", [](Any x, Any alpha, Any max_value, Any threshold) {
     Call call("relu");
     const Tensor t = call.tensor(x);
     ReluOptions options;
@@ -67,12 +67,12 @@ void bind_nn(nb::module_& m) {
     options.threshold = call.real(threshold, "threshold");
     return call.result(relu(t, options));
   });
-  m.def("elu", [](handle x, handle alpha) {
+  m.def("elu", [](Any x, Any alpha) {
     Call call("elu");
     const Tensor t = call.tensor(x);
     return call.result(elu(t, call.real(alpha, "alpha")));
   });
-  m.def("softmax", [](handle x, handle axis) {
+  m.def("softmax", [](Any x, Any axis) {
     Call call("softmax");
     const Tensor t = call.tensor(x);
     return call.result(softmax(t, call.integer(axis, "axis")));
@@ -84,12 +84,12 @@ void bind_nn(nb::module_& m) {
   unary<tanh>(m, "tanh");
   crossentropy<categorical_crossentropy>(m, "categorical_crossentropy");
   crossentropy<sparse_categorical_crossentropy>(m, "sparse_categorical_crossentropy");
-  m.def("binary_crossentropy", [](handle target, handle output, handle from_logits) {
+  m.def("binary_crossentropy", [](Any target, Any output, Any from_logits) {
     Call call("binary_crossentropy");
     const auto [t, y] = call.tensors(target, output);
     return call.result(binary_crossentropy(t, y, call.truth(from_logits)));
   });
-  m.def("dropout", [](handle x, handle level, handle noise_shape, handle seed) {
+  m.def("dropout", [](Any x, Any level, Any noise_shape, Any seed) {
     Call call("dropout");
     const Tensor t = call.tensor(x);
     const double share = call.real(level, "level");
@@ -97,13 +97,13 @@ void bind_nn(nb::module_& m) {
                                  .seed = call.optional_integer(seed, "seed")};
     return call.result(dropout(t, share, options));
   });
-  m.def("in_top_k", [](handle predictions, handle targets, handle k) {
+  m.def("in_top_k", [](Any predictions, Any targets, Any k) {
     Call call("in_top_k");
     const Tensor scores = call.tensor(predictions);
     const Tensor labels = call.tensor(targets);
     return call.result(in_top_k(scores, labels, call.integer(k, "k")));
   });
-  m.def("bias_add", [](handle x, handle bias, handle data_format) {
+  m.def("bias_add", [](Any x, Any bias, Any data_format) {
     Call call("bias_add");
     const auto [t, b] = call.tensors(x, bias);
     return call.result(bias_add(t, b, call.data_format(data_format)));

@@ -10,7 +10,7 @@ namespace {
 
 template <Tensor (*F)(const ShapeArg&, const RandomNormalOptions&)>
 void normal(nb::module_& m, const char* name) {
-  m.def(name, [name](handle shape, handle mean, handle stddev, handle dtype, handle seed) {
+  m.def(name, [name](Any shape, Any mean, Any stddev, Any dtype, Any seed) {
     Call call(name);
     const ShapeArg s = call.shape(shape);
     return call.result(F(s, {.mean = call.real(mean, "mean"),
@@ -22,7 +22,7 @@ void normal(nb::module_& m, const char* name) {
 
 template <Variable (*F)(const Shape&, double, double, const RandomVariableOptions&)>
 void random_variable(nb::module_& m, const char* name, const char* first, const char* second) {
-  m.def(name, [=](handle shape, handle a, handle b, handle dtype, handle given_name, handle seed) {
+  m.def(name, [=](Any shape, Any a, Any b, Any dtype, Any given_name, Any seed) {
     Call call(name);
     const Shape s = call.static_shape(shape);
     const double x = call.real(a, first), y = call.real(b, second);
@@ -43,7 +43,7 @@ void random_variable(nb::module_& m, const char* name, const char* first, const 
 void bind_random(nb::module_& m) {
   normal<random_normal>(m, "random_normal");
   normal<truncated_normal>(m, "truncated_normal");
-  m.def("random_uniform", [](handle shape, handle minval, handle maxval, handle dtype, handle seed) {
+  m.def("random_uniform", [](Any shape, Any minval, Any maxval, Any dtype, Any seed) {
     Call call("random_uniform");
     const ShapeArg s = call.shape(shape);
     return call.result(random_uniform(s, {.minval = call.real(minval, "minval"),
@@ -51,7 +51,7 @@ void bind_random(nb::module_& m) {
                                           .dtype = call.dtype(dtype),
                                           .seed = call.optional_integer(seed, "seed")}));
   });
-  m.def("random_binomial", [](handle shape, handle p, handle dtype, handle seed) {
+  m.def("random_binomial", [](Any shape, Any p, Any dtype, Any seed) {
     Call call("random_binomial");
     const ShapeArg s = call.shape(shape);
     return call.result(random_binomial(s, {.p = call.real(p, "p"),

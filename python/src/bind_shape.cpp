@@ -26,36 +26,36 @@ std::array<PaddingPair, N> pairs(Call& call, handle padding) {
 
 template <Tensor (*F)(const Tensor&)>
 void unary(nb::module_& m, const char* name) {
-  m.def(name, [name](handle x) {
+  m.def(name, [name](Any x) {
     Call call(name);
     return call.result(F(call.tensor(x)));
   });
 }
 
 void bind_repeating(nb::module_& m) {
-  m.def("repeat_elements", [](handle x, handle rep, handle axis) {
+  m.def("repeat_elements", [](Any x, Any rep, Any axis) {
     Call call("repeat_elements");
     const Tensor t = call.tensor(x);
     return call.result(repeat_elements(t, call.integer(rep, "rep"), call.integer(axis, "axis")));
   });
-  m.def("repeat", [](handle x, handle n) {
+  m.def("repeat", [](Any x, Any n) {
     Call call("repeat");
     const Tensor t = call.tensor(x);
     return call.result(repeat(t, call.integer(n, "n")));
   });
-  m.def("tile", [](handle x, handle n) {
+  m.def("tile", [](Any x, Any n) {
     Call call("tile");
     const Tensor t = call.tensor(x);
     return call.result(tile(t, call.shape(n, "n")));
   });
-  m.def("arange", [](handle start, handle stop, handle step, handle dtype) {
+  m.def("arange", [](Any start, Any stop, Any step, Any dtype) {
     Call call("arange");
     const Number first = call.number(start);
     const Number end = call.number(stop);
     return call.result(
         arange(first, {.stop = end, .step = call.number(step), .dtype = dtype_from_python(dtype, "arange")}));
   });
-  m.def("one_hot", [](handle indices, handle num_classes) {
+  m.def("one_hot", [](Any indices, Any num_classes) {
     Call call("one_hot");
     const Tensor t = call.tensor(indices);
     return call.result(one_hot(t, call.integer(num_classes, "num_classes")));
@@ -64,7 +64,7 @@ void bind_repeating(nb::module_& m) {
 
 void bind_resizing(nb::module_& m) {
   m.def("resize_images",
-        [](handle x, handle height_factor, handle width_factor, handle data_format, handle interpolation) {
+        [](Any x, Any height_factor, Any width_factor, Any data_format, Any interpolation) {
           Call call("resize_images");
           const Tensor t = call.tensor(x);
           const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
@@ -73,7 +73,7 @@ void bind_resizing(nb::module_& m) {
                                            interpolation_from(nb::str(interpolation).c_str(), call.function())));
         });
   m.def("resize_volumes",
-        [](handle x, handle depth_factor, handle height_factor, handle width_factor, handle data_format) {
+        [](Any x, Any depth_factor, Any height_factor, Any width_factor, Any data_format) {
           Call call("resize_volumes");
           const Tensor t = call.tensor(x);
           const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
@@ -81,18 +81,18 @@ void bind_resizing(nb::module_& m) {
                                             call.integer(height_factor, "height_factor"),
                                             call.integer(width_factor, "width_factor"), format));
         });
-  m.def("temporal_padding", [](handle x, handle padding) {
+  m.def("temporal_padding", [](Any x, Any padding) {
     Call call("temporal_padding");
     const Tensor t = call.tensor(x);
     return call.result(temporal_padding(t, call.several<2>(padding, "padding")));
   });
-  m.def("spatial_2d_padding", [](handle x, handle padding, handle data_format) {
+  m.def("spatial_2d_padding", [](Any x, Any padding, Any data_format) {
     Call call("spatial_2d_padding");
     const Tensor t = call.tensor(x);
     return call.result(spatial_2d_padding(
         t, {.padding = pairs<2>(call, padding), .data_format = call.data_format(data_format)}));
   });
-  m.def("spatial_3d_padding", [](handle x, handle padding, handle data_format) {
+  m.def("spatial_3d_padding", [](Any x, Any padding, Any data_format) {
     Call call("spatial_3d_padding");
     const Tensor t = call.tensor(x);
     return call.result(spatial_3d_padding(
@@ -103,44 +103,44 @@ void bind_resizing(nb::module_& m) {
 }  // namespace
 
 void bind_shape(nb::module_& m) {
-  m.def("concatenate", [](handle tensors, handle axis) {
+  m.def("concatenate", [](Any tensors, Any axis) {
     Call call("concatenate");
     const Tensors parts = call.tensor_list(tensors, "tensors");
     return call.result(concatenate(parts, call.integer(axis, "axis")));
   });
-  m.def("stack", [](handle x, handle axis) {
+  m.def("stack", [](Any x, Any axis) {
     Call call("stack");
     const Tensors parts = call.tensor_list(x, "x");
     return call.result(stack(parts, call.integer(axis, "axis")));
   });
-  m.def("reshape", [](handle x, handle shape) {
+  m.def("reshape", [](Any x, Any shape) {
     Call call("reshape");
     const Tensor t = call.tensor(x);
     return call.result(reshape(t, call.shape(shape)));
   });
-  m.def("permute_dimensions", [](handle x, handle pattern) {
+  m.def("permute_dimensions", [](Any x, Any pattern) {
     Call call("permute_dimensions");
     const Tensor t = call.tensor(x);
     return call.result(permute_dimensions(t, call.ints(pattern, "pattern")));
   });
   unary<flatten>(m, "flatten");
   unary<batch_flatten>(m, "batch_flatten");
-  m.def("expand_dims", [](handle x, handle axis) {
+  m.def("expand_dims", [](Any x, Any axis) {
     Call call("expand_dims");
     const Tensor t = call.tensor(x);
     return call.result(expand_dims(t, call.integer(axis, "axis")));
   });
-  m.def("squeeze", [](handle x, handle axis) {
+  m.def("squeeze", [](Any x, Any axis) {
     Call call("squeeze");
     const Tensor t = call.tensor(x);
     return call.result(squeeze(t, call.integer(axis, "axis")));
   });
-  m.def("reverse", [](handle x, handle axes) {
+  m.def("reverse", [](Any x, Any axes) {
     Call call("reverse");
     const Tensor t = call.tensor(x);
     return call.result(reverse(t, call.ints(axes, "axes")));
   });
-  m.def("slice", [](handle x, handle start, handle size) {
+  m.def("slice", [](Any x, Any start, Any size) {
     Call call("slice");
     const Tensor t = call.tensor(x);
     const ShapeArg from = call.shape(start, "start");

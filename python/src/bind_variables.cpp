@@ -25,7 +25,7 @@ Array start_value(Call& call, handle value, DType dtype) {
 }  // namespace
 
 void bind_variables(nb::module_& m) {
-  m.def("variable", [](handle value, handle dtype, handle name) {
+  m.def("variable", [](Any value, Any dtype, Any name) {
     Call call("variable");
     const DType type = call.dtype(dtype).value_or(floatx());
     const Array start = start_value(call, value, type);
@@ -33,7 +33,7 @@ void bind_variables(nb::module_& m) {
     // No arguments are kept: a variable is no longer connected to the tensor that it started from.
     return nb::steal(wrap(variable(start, {.dtype = type, .name = text})));
   });
-  m.def("constant", [](handle value, handle dtype, handle shape, handle name) {
+  m.def("constant", [](Any value, Any dtype, Any shape, Any name) {
     Call call("constant");
     const DType type = call.dtype(dtype).value_or(floatx());
     ConstantOptions options{.dtype = type, .name = call.text(name, "name")};
@@ -43,7 +43,7 @@ void bind_variables(nb::module_& m) {
                       "tensor of it.");
     return call.result(constant(array_from(value, type, "constant"), options));
   });
-  m.def("placeholder", [](handle shape, handle ndim, handle dtype, handle sparse, handle name) {
+  m.def("placeholder", [](Any shape, Any ndim, Any dtype, Any sparse, Any name) {
     Call call("placeholder");
     PlaceholderOptions o;
     if (!shape.is_none()) o.shape = call.static_shape(shape);
@@ -53,11 +53,11 @@ void bind_variables(nb::module_& m) {
     o.name = call.text(name, "name");
     return call.result(placeholder(o));
   });
-  m.def("is_sparse", [](handle tensor) {
+  m.def("is_sparse", [](Any tensor) {
     Call call("is_sparse");
     return call.tensor(tensor).is_sparse();
   });
-  m.def("to_dense", [](handle tensor) {
+  m.def("to_dense", [](Any tensor) {
     Call call("to_dense");
     return call.result(to_dense(call.tensor(tensor)));
   });

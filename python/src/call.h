@@ -20,6 +20,11 @@ namespace horngate::python {
 
 using nb::handle;
 
+/// An argument as it came; None too, which nanobind keeps from plain handles.
+struct Any : nb::handle {
+  using nb::handle::handle;
+};
+
 class Call {
  public:
   /// `function` must outlive the call: a literal.
@@ -89,3 +94,22 @@ class Call {
 void sync_settings();
 
 }  // namespace horngate::python
+
+namespace nanobind::detail {
+
+template <>
+struct has_arg_defaults<horngate::python::Any> : std::true_type {};
+
+template <>
+struct type_caster<horngate::python::Any> {
+  NB_TYPE_CASTER(horngate::python::Any, const_name("object"))
+  bool from_python(handle source, uint32_t, cleanup_list*) noexcept {
+    value = horngate::python::Any(source.ptr());
+    return true;
+  }
+  static handle from_cpp(const horngate::python::Any& source, rv_policy, cleanup_list*) noexcept {
+    return source.inc_ref();
+  }
+};
+
+}  // namespace nanobind::detail

@@ -77,27 +77,27 @@ void bind_config(nb::module_& m) {
     sync_settings();
     return std::string(name_of(image_data_format()));
   });
-  m.def("set_floatx", [](handle value) {
+  m.def("set_floatx", [](Any value) {
     set_in_keras_or_here("set_floatx", value,
                          [](handle v) { set_floatx(std::string(nb::str(v).c_str())); });
   });
-  m.def("set_epsilon", [](handle value) {
+  m.def("set_epsilon", [](Any value) {
     set_in_keras_or_here("set_epsilon", value, [](handle v) {
       Call call("set_epsilon");
       set_epsilon(call.real(v, "e"));
     });
   });
-  m.def("set_image_data_format", [](handle value) {
+  m.def("set_image_data_format", [](Any value) {
     set_in_keras_or_here("set_image_data_format", value,
                          [](handle v) { set_image_data_format(std::string(nb::str(v).c_str())); });
   });
-  m.def("normalize_data_format", [](handle value) {
+  m.def("normalize_data_format", [](Any value) {
     Call call("normalize_data_format");
     if (value.is_none()) return std::string(name_of(image_data_format()));
     std::string text = nb::str(value).c_str();
     for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return std::string(name_of(data_format_from(text, call.function())));
-  }, nb::arg().none());
+  });
   m.def("backend", &backend);
   m.def("engine_source", [] { return engine_choice().source; });
   m.def("set_engine", [](const std::string& name) { set_engine(name); });

@@ -216,12 +216,12 @@ PyObject* repr_function(PyObject* object) {
 
 PyTypeObject* function_type = nullptr;
 
-Input input_of(const Tensor& t, const Tensor& phase) {
+Input input_of(const Tensor& t) {
   Input in;
   in.is_open = !t.defined();
   if (in.is_open) return in;
   in.dtype = t.dtype();
-  in.is_phase = phase.defined() && t.same_as(phase);
+  in.is_phase = hooks::is_learning_phase(t);
   in.is_sparse = t.is_sparse();
   return in;
 }
@@ -245,21 +245,19 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
   Call call("function");
   auto self = std::make_unique<Program>();
   self->name = *name ? name : "function";
-  const std::optional<bool> phase_is_fixed = fixed_learning_phase();
-  const Tensor phase = phase_is_fixed ? Tensor() : learning_phase();
   for (handle t : inputs) {
     // A number stands for a learning phase that was fixed: whatever is fed for it does not count.
     const bool is_open = t.is_none() || PyLong_Check(t.ptr());
     if (!is_open && !is_tensor(t.ptr()))
       throw TypeError(std::string("function: inputs must be tensors; got ") + nb::repr(t).c_str() + ".");
     self->input_tensors.push_back(is_open ? Tensor() : call.tensor(t));
-    self->inputs.push_back(input_of(self->input_tensors.back(), phase));
+    self->inputs.push_back(input_of(self->input_tensors.back()));
   }
   for (handle pair : fixed) {
     const nb::tuple item = nb::borrow<nb::tuple>(pair);
     const Tensor t = call.tensor(item[0]);
     self->input_tensors.push_back(t);
-    self->inputs.push_back(input_of(t, phase));
+    self->inputs.push_back(input_of(t));
     // A copy: the program must not change when the caller writes into the array.
     self->fixed.push_back(array_from(nb::object(item[1]), t.dtype(), "function").copy());
   }

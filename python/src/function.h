@@ -5,10 +5,17 @@
 
 namespace horngate::python {
 
-/// Runs something of the library without the GIL; afterwards shows the warnings that came up.
+/// Gives this thread a stack for signal handlers, if it has none. oneDNN's matrix products move the stack pointer
+/// into memory of their own; Ctrl-C in the middle of one would write over what lies below.
+void ensure_signal_stack();
+
+/// The time in which something of the library runs without the GIL.
 class Unlocked {
  public:
-  Unlocked() : state_(PyEval_SaveThread()) {}
+  Unlocked() {
+    ensure_signal_stack();
+    state_ = PyEval_SaveThread();
+  }
   ~Unlocked() { PyEval_RestoreThread(state_); }
   Unlocked(const Unlocked&) = delete;
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "call.h"
 #include "errors.h"
 #include "horngate/hooks.h"
 #include "horngate/ops/variables.h"
@@ -271,13 +272,13 @@ void init_tensor(nb::module_& m) {
   variable.attr("constraint") = nb::none();
   m.attr("Tensor") = tensor;
   m.attr("Variable") = variable;
-  m.def("is_tensor", [](nb::handle x) { return is_tensor(x.ptr()); }, nb::arg().none(),
+  m.def("is_tensor", [](Any x) { return is_tensor(x.ptr()); },
         "Whether x is a tensor or a variable; anything may be asked.");
-  m.def("is_variable", [](nb::handle x) { return is_variable_object(x.ptr()); }, nb::arg().none(),
+  m.def("is_variable", [](Any x) { return is_variable_object(x.ptr()); },
         "Whether x is a variable; anything may be asked.");
   m.def("is_placeholder",
-        [](nb::handle x) { return is_tensor(x.ptr()) && is_placeholder(tensor_of(x.ptr())); },
-        nb::arg().none(), "Whether x was made by placeholder; anything may be asked.");
+        [](Any x) { return is_tensor(x.ptr()) && is_placeholder(tensor_of(x.ptr())); },
+        "Whether x was made by placeholder; anything may be asked.");
   m.def("live_node_count", &hooks::live_node_count, "Nodes that are alive, for tests.");
 }
 

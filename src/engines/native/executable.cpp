@@ -48,15 +48,24 @@ class Executable::Compiler {
       for (ValueId v : g_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
     place_inputs_and_constants();
     make_steps();
+    if (!g_.in_place.empty()) merge_updates();
+    make_groups();
     place_outputs();
     plan_memory();
     make_pointers();
   }
 
  private:
+  /// A fused group before it is made: merging may turn several into one step.
+  struct PendingGroup {
+    fused::Program program;
+    std::vector<fused::MultiGroup::Set> sets;
+    std::vector<bool> reduced;
+  };
   struct StepValues {
     std::vector<ValueId> in, out;
     std::vector<uint8_t> in_whole, out_whole;  // of a group: accessed element by element, in order
+    size_t set_in = 1, set_out = 1;            // values per set of a merged group
   };
 
   const GraphNode* maker(ValueId v) const { return maker_[v] < 0 ? nullptr : &g_.nodes[static_cast<size_t>(maker_[v])]; }
@@ -75,12 +84,14 @@ class Executable::Compiler {
     for (const StepNodes& s : fuse(g_)) {
       Step step;
       StepValues values;
+      PendingGroup group;
       if (s.fused)
-        make_group(s, step, values);
+        make_group(s, step, values, group);
       else
         make_kernel(g_.nodes[s.nodes[0]], step, values);
       exe_.steps_.push_back(std::move(step));
       values_.push_back(std::move(values));
+      pending_.push_back(std::move(group));
     }
   }
 
@@ -105,7 +116,7 @@ class Executable::Compiler {
     step.name = primitive(n.prim).name;
   }
 
-  void make_group(const StepNodes& s, Step& step, StepValues& values) {
+  void make_group(const StepNodes& s, Step& step, StepValues& values, PendingGroup& group) {
     const GraphNode& root = g_.nodes[s.nodes.back()];
     const bool reduces = primitive(root.prim).how == How::reduction;
     const Ints extent = g_.values[reduces ? root.in[0] : root.out[0]].shape.dims();
@@ -162,12 +173,75 @@ class Executable::Compiler {
       }
     }
     step.name += ")";
-    std::vector<bool> reduced;
     if (reduces) {
-      reduced.assign(extent.size(), false);
-      for (int64_t axis : *primitive(root.prim).ints(root.attrs.get(), "axes")) reduced[static_cast<size_t>(axis)] = true;
+      group.reduced.assign(extent.size(), false);
+      for (int64_t axis : *primitive(root.prim).ints(root.attrs.get(), "axes"))
+        group.reduced[static_cast<size_t>(axis)] = true;
     }
-    step.group = fused::Group::make(builder.build(), extent, in, out, reduced);
+    group.program = builder.build();
+    group.sets.push_back({extent, std::move(in), std::move(out)});
+  }
+
+  /// An optimizer's update is the same program for every parameter: such groups become one step, which is shared
+  /// out over the threads by elements. A group may join an earlier one when all that it reads is made before it.
+  void merge_updates() {
+    std::vector<int64_t> made_by(g_.values.size(), -1);
+    for (size_t s = 0; s < values_.size(); ++s)
+      for (ValueId v : values_[s].out) made_by[v] = static_cast<int64_t>(s);
+    std::unordered_multimap<size_t, size_t> by_program;
+    std::vector<uint8_t> merged(values_.size(), 0);
+    for (size_t s = 0; s < values_.size(); ++s) {
+      PendingGroup& group = pending_[s];
+      if (group.sets.empty() || !group.reduced.empty()) continue;
+      int64_t ready = -1;
+      for (ValueId v : values_[s].in) ready = std::max(ready, made_by[alias_of_[v]]);
+      const size_t hash = group.program.hash();
+      const auto [first, last] = by_program.equal_range(hash);
+      const auto host = std::find_if(first, last, [&](const auto& entry) {
+        return static_cast<int64_t>(entry.second) > ready && pending_[entry.second].program == group.program;
+      });
+      if (host == last) {
+        by_program.emplace(hash, s);
+        continue;
+      }
+      const size_t h = host->second;
+      pending_[h].sets.push_back(std::move(group.sets[0]));
+      const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+      append(values_[h].in, values_[s].in);
+      append(values_[h].out, values_[s].out);
+      append(values_[h].in_whole, values_[s].in_whole);
+      append(values_[h].out_whole, values_[s].out_whole);
+      for (ValueId v : values_[s].out) made_by[v] = static_cast<int64_t>(h);
+      merged[s] = 1;
+    }
+    size_t kept = 0;
+    for (size_t s = 0; s < values_.size(); ++s) {
+      if (merged[s]) continue;
+      if (pending_[s].sets.size() > 1) exe_.steps_[s].name += text_of(" x ", pending_[s].sets.size());
+      if (kept != s) {
+        exe_.steps_[kept] = std::move(exe_.steps_[s]);
+        values_[kept] = std::move(values_[s]);
+        pending_[kept] = std::move(pending_[s]);
+      }
+      ++kept;
+    }
+    exe_.steps_.resize(kept);
+    values_.resize(kept);
+    pending_.resize(kept);
+  }
+
+  void make_groups() {
+    for (size_t s = 0; s < pending_.size(); ++s) {
+      PendingGroup& g = pending_[s];
+      if (g.sets.size() == 1)
+        exe_.steps_[s].group = fused::Group::make(std::move(g.program), g.sets[0].extent, std::move(g.sets[0].in),
+                                                  std::move(g.sets[0].out), std::move(g.reduced));
+      else if (g.sets.size() > 1) {
+        exe_.steps_[s].many = fused::MultiGroup::make(g.program, g.sets);
+        values_[s].set_in = g.sets[0].in.size();
+        values_[s].set_out = g.sets[0].out.size();
+      }
+    }
   }
 
   static fused::Access reduce_access(const GraphNode& n, const Ints& extent) {
@@ -218,7 +292,7 @@ class Executable::Compiler {
       });
       copy.name = "copy";
       exe_.steps_.push_back(std::move(copy));
-      values_.push_back({{g_.outputs[i]}, {}, {}, {}});
+      values_.push_back({{g_.outputs[i]}, {}, {}, {}, 1, 1});
       copies_.emplace_back(exe_.steps_.size() - 1, i);
     }
   }
@@ -248,7 +322,7 @@ class Executable::Compiler {
         }
         dying[last[root]].push_back(root);
       }
-      const size_t scratch = step.kernel ? step.kernel->scratch_bytes() : step.group->scratch_bytes();
+      const size_t scratch = step.kernel ? step.kernel->scratch_bytes() : step.group ? step.group->scratch_bytes() : 0;
       if (scratch) {
         step.scratch = plan.allocate(scratch);
         plan.release(step.scratch, scratch);
@@ -277,6 +351,8 @@ class Executable::Compiler {
 
   /// May result o of a step be written into the memory of operand i?
   bool may_share(const Step& step, const StepValues& values, size_t i, size_t o) const {
+    // Different sets of a merged step run in any order.
+    if (step.many && i / values.set_in != o / values.set_out) return false;
     if (step.kernel) return step.kernel->can_alias(i, o);
     return values.in_whole[i] && values.out_whole[o] &&
            size_of(g_.values[values.in[i]].dtype) == size_of(g_.values[values.out[o]].dtype);
@@ -323,6 +399,7 @@ class Executable::Compiler {
   std::vector<int32_t> maker_;
   std::vector<Place> place_;
   std::vector<StepValues> values_;
+  std::vector<PendingGroup> pending_;
   std::vector<SmallVec<uint32_t, 2>> consumers_;
   std::vector<std::pair<size_t, size_t>> copies_;  // step, output
 };
@@ -375,6 +452,8 @@ void Executable::run(const void* const* in, void* const* out, std::byte* arena, 
     void** first = pointers + step.first;
     if (step.group) {
       step.group->run(first, first + step.n_in, arena + step.scratch);
+    } else if (step.many) {
+      step.many->run(first, first + step.n_in);
     } else {
       context.scratch = arena + step.scratch;
       step.kernel->run(first, first + step.n_in, context);

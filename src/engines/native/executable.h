@@ -35,6 +35,7 @@ class Executable {
   struct Step {
     KernelPtr kernel;                     // either this
     std::unique_ptr<fused::Group> group;  // or this
+    std::unique_ptr<fused::MultiGroup> many;  // or this: one program over many sets of arrays
     uint32_t first = 0, n_in = 0, n_out = 0;  // its pointers in the frame: operands, then results
     size_t scratch = 0;                   // offset in the arena
     std::string name;

@@ -44,6 +44,7 @@ class MachineBuilder {
   void find_uses();
   void choose_block(int64_t unit, int64_t limit);
   size_t live_values() const;
+  int64_t streamed_bytes() const;
   void classify();
   StageIndex settle(StageIndex stage, bool uniform) const;
   void choose_direct_outputs();

@@ -65,16 +65,20 @@ HWY_INLINE V power_of_two(D d, V magic_n) {
   return hn::BitCast(d, hn::Add(exponent, hn::Set(du, Info::kBias << Info::kMantissa)));
 }
 
-/// p * 2^n, rounded once, also where the result is denormal or infinite. |n| < 2 * bias.
+/// p * 2^n, rounded once, also where the result is denormal or infinite. |n| < 2 * bias; magic_n is n + kMagic.
 template <class D, class V>
-HWY_INLINE V scale(D d, V p, V n) {
+HWY_INLINE V scale(D d, V p, V n, V magic_n) {
 #if HWY_TARGET == HWY_AVX3
+  (void)magic_n;
   if constexpr (sizeof(hn::TFromD<D>) == 4)
     return V{_mm512_scalef_ps(p.raw, n.raw)};
   else
     return V{_mm512_scalef_pd(p.raw, n.raw)};
 #else
   using T = hn::TFromD<D>;
+  // Two factors give the same as one, and are only needed where 2^n is not a normal number.
+  const auto normal = hn::Le(hn::Abs(n), hn::Set(d, T(FloatInfo<T>::kBias - 1)));
+  if (HWY_LIKELY(hn::AllTrue(d, normal))) return hn::Mul(p, power_of_two(d, magic_n));
   const V magic = hn::Set(d, FloatInfo<T>::kMagic);
   const V half = hn::MulAdd(n, hn::Set(d, T(0.5)), magic);
   const V rest = hn::Add(hn::Sub(n, hn::Sub(half, magic)), magic);
@@ -135,7 +139,7 @@ template <class D, class V>
 HWY_INLINE V exp_in_range(D d, V x) {
   const ExpParts<V> e = exp_parts(d, x);
   const V one = hn::Set(d, hn::TFromD<D>(1));
-  return scale(d, hn::MulAdd(hn::MulAdd(e.q, e.r, one), e.r, one), e.n);
+  return scale(d, hn::MulAdd(hn::MulAdd(e.q, e.r, one), e.r, one), e.n, e.magic_n);
 }
 
 struct Exp {

@@ -123,7 +123,7 @@ HWY_INLINE V pow_long(D d, V a, V y) {
   const Pair<V> sum = fast_sum(hn::Set(d, 1.0), r.high);
   const V rest = hn::Add(sum.low, r.low);
   const V p = hn::Add(sum.high, hn::MulAdd(hn::Mul(r.high, r.high), exp_q(d, r.high), rest));
-  return scale(d, p, n);
+  return scale(d, p, n, magic_n);
 }
 
 #else

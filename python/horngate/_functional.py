@@ -1,0 +1,198 @@
+"""Functions, gradients, recurrence, map and fold."""
+
+from horngate import _horngate as _hg
+from horngate._names import own_name as _own_name
+
+__all__ = ["foldl", "foldr", "function", "gradients", "map_fn", "rnn", "stop_gradient"]
+
+
+def _checked_list(values, argument):
+    if not isinstance(values, (list, tuple)):
+        raise TypeError(f"function: {argument} must be a list or tuple; got {type(values).__name__}.")
+    return values
+
+
+def function(inputs, outputs, updates=None, **kwargs):
+    """Makes a program that can be called with a list of values and gives a list of NumPy arrays.
+
+    Args:
+        inputs: list of placeholders; any other dense tensor may be fed too, and None stands for nothing.
+        outputs: list of tensors.
+        updates: list of updates, or of pairs (variable, new value). They happen after the outputs are computed, all
+            together, and not at all when the call fails.
+        **kwargs: name, a string for messages; fetches, tensors that are computed and not returned; feed_dict, fixed
+            values of more tensors. options and run_metadata, which belong to TensorFlow's sessions, may be None.
+
+    Example:
+        >>> x = K.placeholder((None, 2))
+        >>> f = K.function([x], [K.sum(x, axis=1), x + 1])
+        >>> f([np.array([[1., 2.]])])
+        [array([3.], dtype=float32), array([[2., 3.]], dtype=float32)]
+    """
+    name = kwargs.pop("name", None) or ""
+    fetches = kwargs.pop("fetches", None) or []
+    feed_dict = kwargs.pop("feed_dict", None) or {}
+    for key, value in kwargs.items():
+        if key not in ("options", "run_metadata") or value is not None:
+            raise ValueError(f"function: it takes no argument {key!r}; see its documentation.")
+    if _hg.is_tensor(fetches):
+        fetches = [fetches]
+    return _hg.function(
+        _checked_list(inputs, "inputs"),
+        _checked_list(outputs, "outputs"),
+        _checked_list(updates if updates is not None else [], "updates"),
+        list(fetches),
+        list(feed_dict.items()),
+        name,
+    )
+
+
+def gradients(loss, variables):
+    """Gives the derivatives of a loss.
+
+    Args:
+        loss: tensor; one that is not scalar counts as its sum.
+        variables: list of tensors to differentiate by, or one.
+
+    Returns:
+        List with a tensor for each of them, None where the loss does not depend on it.
+
+    Example:
+        >>> w = K.variable([1., 2.])
+        >>> [g] = K.gradients(K.sum(K.square(w)), [w])
+        >>> K.eval(g)
+        array([2., 4.], dtype=float32)
+    """
+    if _hg.is_tensor(variables):
+        variables = [variables]
+    return _hg.gradients(loss, list(variables))
+
+
+def stop_gradient(variables):
+    """Gives the same value, which gradients take for a constant.
+
+    Args:
+        variables: tensor or list of tensors.
+
+    Example:
+        >>> w = K.variable(3.)
+        >>> K.eval(K.gradients(w * K.stop_gradient(w), w)[0])
+        array(3., dtype=float32)
+    """
+    if isinstance(variables, (list, tuple)):
+        return [_hg.stop_gradient(x) for x in variables]
+    return _hg.stop_gradient(variables)
+
+
+def map_fn(fn, elems, name=None, dtype=None):
+    """Applies a function to each element along the first axis and stacks the results.
+
+    Args:
+        fn: takes a tensor and gives one.
+        elems: tensor; or a list or tuple of tensors, and then fn takes a tuple of elements.
+        name: string.
+        dtype: element type of the result; None: what fn gives.
+
+    Example:
+        >>> K.eval(K.map_fn(lambda row: K.sum(row), K.constant([[1., 2.], [3., 4.]])))
+        array([3., 7.], dtype=float32)
+    """
+    is_list = isinstance(elems, (list, tuple)) and len(elems) > 0 and _hg.is_tensor(elems[0])
+    if not is_list:
+        return _hg.map_fn(fn, elems, _own_name(name), dtype)
+    structure = None
+
+    def call(parts):
+        nonlocal structure
+        made = fn(tuple(parts))
+        structure = type(made) if isinstance(made, (list, tuple)) else None
+        return [made] if structure is None else list(made)
+
+    dtypes = dtype if isinstance(dtype, (list, tuple)) else None
+    results = _hg.map_fn_list(call, list(elems), _own_name(name), None if dtypes else dtype)
+    if dtypes:
+        results = [_hg.cast(result, wanted) for result, wanted in zip(results, dtypes)]
+    return results[0] if structure is None else structure(results)
+
+
+def foldl(fn, elems, initializer=None, name=None):
+    """Combines the elements along the first axis, from first to last.
+
+    Args:
+        fn: takes the accumulator and an element, gives the new accumulator.
+        elems: tensor.
+        initializer: first accumulator; None: elems[0].
+        name: string.
+
+    Example:
+        >>> K.eval(K.foldl(lambda acc, x: acc - x, K.constant([10., 3., 2.])))
+        array(5., dtype=float32)
+    """
+    return _hg.foldl(fn, elems, initializer, _own_name(name))
+
+
+def foldr(fn, elems, initializer=None, name=None):
+    """Combines the elements along the first axis, from last to first.
+
+    Args:
+        fn: takes the accumulator and an element, gives the new accumulator.
+        elems: tensor.
+        initializer: first accumulator; None: elems[-1].
+        name: string.
+
+    Example:
+        >>> K.eval(K.foldr(lambda acc, x: acc - x, K.constant([10., 3., 2.])))
+        array(-11., dtype=float32)
+    """
+    return _hg.foldr(fn, elems, initializer, _own_name(name))
+
+
+def rnn(
+    step_function,
+    inputs,
+    initial_states,
+    go_backwards=False,
+    mask=None,
+    constants=None,
+    unroll=False,
+    input_length=None,
+):
+    """Runs a function over the time axis.
+
+    Args:
+        step_function: takes (input, states + constants), gives (output, new states). It is called twice, so that
+            what it keeps for all steps is made outside of the loop.
+        inputs: tensor (samples, time, ..).
+        initial_states: list of tensors.
+        go_backwards: whether to begin at the last time step.
+        mask: (samples, time) or (samples, time, 1); where it is 0, output and states are those of the step before.
+        constants: list of tensors for each step.
+        unroll: whether the graph has a copy of the step for each time step; the result is the same.
+        input_length: number of time steps, for unroll when inputs do not tell.
+
+    Returns:
+        (last output, outputs (samples, time, ..), list of the last states).
+
+    Example:
+        >>> x = K.constant([[[1.], [2.], [3.]]])
+        >>> step = lambda x, states: (x + states[0], [x + states[0]])
+        >>> last, outputs, states = K.rnn(step, x, [K.zeros((1, 1))])
+        >>> K.eval(last)
+        array([[6.]], dtype=float32)
+    """
+    uses_phase = False
+
+    def step(x, states):
+        nonlocal uses_phase
+        made = step_function(x, states)
+        if isinstance(made, (list, tuple)) and len(made) == 2:
+            uses_phase = uses_phase or getattr(made[0], "_uses_learning_phase", False)
+        return made
+
+    last_output, outputs, new_states = _hg.rnn(
+        step, inputs, list(initial_states), go_backwards, mask, constants, unroll, input_length
+    )
+    if uses_phase:
+        last_output._uses_learning_phase = True
+        outputs._uses_learning_phase = True
+    return last_output, outputs, new_states

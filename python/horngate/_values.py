@@ -1,0 +1,176 @@
+"""Values of tensors and variables, updates, printing."""
+
+from horngate import _horngate as _hg
+
+__all__ = [
+    "batch_get_value",
+    "batch_set_value",
+    "eval",
+    "get_value",
+    "moving_average_update",
+    "print_tensor",
+    "set_value",
+    "update",
+    "update_add",
+    "update_sub",
+]
+
+
+def eval(x):
+    """Computes a tensor that needs no feeds.
+
+    Args:
+        x: tensor or variable; a sparse one becomes dense.
+
+    Returns:
+        NumPy array.
+
+    Example:
+        >>> K.eval(K.variable(np.array([[1, 2], [3, 4]]), dtype="float32"))
+        array([[1., 2.],
+               [3., 4.]], dtype=float32)
+    """
+    return _hg.eval(x)
+
+
+def get_value(x):
+    """Reads a variable.
+
+    Args:
+        x: variable.
+
+    Returns:
+        NumPy array, a copy.
+
+    Example:
+        >>> K.get_value(K.variable([1, 2]))
+        array([1., 2.], dtype=float32)
+    """
+    return _hg.batch_get_value([x])[0]
+
+
+def batch_get_value(ops):
+    """Reads several variables as they are at one moment.
+
+    Args:
+        ops: list of variables.
+
+    Returns:
+        List of NumPy arrays.
+
+    Example:
+        >>> K.batch_get_value([K.variable(1), K.variable(2)])
+        [array(1., dtype=float32), array(2., dtype=float32)]
+    """
+    return _hg.batch_get_value(list(ops))
+
+
+def set_value(x, value):
+    """Sets a variable.
+
+    Args:
+        x: variable.
+        value: number or array of the variable's shape; it is cast to its dtype.
+
+    Example:
+        >>> v = K.variable([1, 2])
+        >>> K.set_value(v, [3, 4])
+        >>> K.get_value(v)
+        array([3., 4.], dtype=float32)
+    """
+    _hg.batch_set_value([(x, value)])
+
+
+def batch_set_value(tuples):
+    """Sets several variables at once: no call sees some of them changed and others not.
+
+    Args:
+        tuples: list of (variable, value).
+
+    Example:
+        >>> v, w = K.variable(1), K.variable(2)
+        >>> K.batch_set_value([(v, 3), (w, 4)])
+        >>> K.batch_get_value([v, w])
+        [array(3., dtype=float32), array(4., dtype=float32)]
+    """
+    _hg.batch_set_value([tuple(pair) for pair in tuples])
+
+
+def print_tensor(x, message=""):
+    """Gives the same value; whenever it is computed, a line with the message and the value is printed.
+
+    Args:
+        x: tensor.
+        message: text before the value.
+
+    Example:
+        >>> x = K.print_tensor(K.constant([1., 2.]), message="x is:")
+    """
+    return _hg.print_tensor(x, message + " " if message else "")
+
+
+def update(x, new_x):
+    """Makes an update that sets a variable.
+
+    Args:
+        x: variable.
+        new_x: tensor or value of its shape.
+
+    Returns:
+        The new value as a tensor; give it to `function` among the updates, or compute it.
+
+    Example:
+        >>> v = K.variable([1, 2])
+        >>> f = K.function([], [], updates=[K.update(v, v * 10)])
+        >>> f([])
+        []
+        >>> K.get_value(v)
+        array([10., 20.], dtype=float32)
+    """
+    return _hg.update(x, new_x)
+
+
+def update_add(x, increment):
+    """Makes an update that adds to a variable.
+
+    Args:
+        x: variable.
+        increment: tensor or value of its shape.
+
+    Example:
+        >>> v = K.variable(1)
+        >>> K.eval(K.update_add(v, 2))
+        array(3., dtype=float32)
+    """
+    return _hg.update_add(x, increment)
+
+
+def update_sub(x, decrement):
+    """Makes an update that subtracts from a variable.
+
+    Args:
+        x: variable.
+        decrement: tensor or value of its shape.
+
+    Example:
+        >>> v = K.variable(1)
+        >>> K.eval(K.update_sub(v, 2))
+        array(-1., dtype=float32)
+    """
+    return _hg.update_sub(x, decrement)
+
+
+def moving_average_update(x, value, momentum):
+    """Makes an update that moves a variable towards a value: x * momentum + value * (1 - momentum).
+
+    Args:
+        x: variable.
+        value: tensor or value of its shape.
+        momentum: weight of the old value.
+
+    Example:
+        >>> v = K.variable(1)
+        >>> K.eval(K.moving_average_update(v, 3, 0.5))
+        array(2., dtype=float32)
+    """
+    return _hg.moving_average_update(x, value, momentum)

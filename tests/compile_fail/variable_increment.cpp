@@ -1,0 +1,3 @@
+// += would look like an update and be none.
+#include <horngate/horngate.h>
+void f(horngate::Variable& a, const horngate::Tensor& b) { a += b; }

@@ -1,0 +1,30 @@
+"""The examples in the docstrings run and give what they say."""
+
+import doctest
+
+import horngate as K
+import numpy as np
+import pytest
+
+
+@pytest.mark.parametrize("name", sorted(K.__all__))
+def test_example(name):
+    function = getattr(K, name)
+    examples = doctest.DocTestFinder(recurse=False).find(function, name, globs={"K": K, "np": np})
+    assert examples and examples[0].examples, f"{name} has no example"
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    report = []
+    runner.run(examples[0], out=report.append)
+    assert runner.failures == 0, "".join(report)
+
+
+@pytest.mark.parametrize("name", sorted(K.__all__))
+def test_docstring_names_every_parameter(name):
+    import inspect
+
+    function = getattr(K, name)
+    text = inspect.getdoc(function)
+    first = text.splitlines()[0]
+    assert first.endswith("."), "a sentence first"
+    for parameter in inspect.signature(function).parameters:
+        assert f"{parameter}" in text.split("Args:")[1], parameter

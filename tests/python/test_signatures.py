@@ -1,0 +1,86 @@
+"""Names and signatures are those of the catalogue, api/functions.yaml."""
+
+import ast
+import inspect
+import pathlib
+import subprocess
+import sys
+
+import horngate as K
+import pytest
+import yaml
+
+CATALOGUE = yaml.safe_load((pathlib.Path(__file__).parents[2] / "api" / "functions.yaml").read_text())
+FUNCTIONS = {entry["name"]: entry for entry in CATALOGUE["functions"]}
+BEYOND = {
+    "control_dependencies": "control_dependencies(control_inputs)",
+    "eager": "eager(func)",
+    "is_tensor": "is_tensor(x)",
+    "is_variable": "is_variable(x)",
+    "name_scope": "name_scope(name)",
+    "normalize_data_format": "normalize_data_format(value)",
+    "size": "size(x, name=None)",
+    "slice": "slice(x, start, size)",
+    "symbolic": "symbolic(func)",
+}
+
+
+def standing_signature(name):
+    """What the catalogue says; where Keras 2.3.1 made it longer, that."""
+    if name in BEYOND:
+        return BEYOND[name]
+    entry = FUNCTIONS[name]
+    newer = entry["keras_2_3_1"]
+    return newer if "(" in newer else entry["signature"]
+
+
+def parameters_of(signature):
+    """[(name, kind, default)] of a signature in Python form."""
+    tree = ast.parse(f"def {signature}: pass").body[0].args
+    defaults = [inspect.Parameter.empty] * (len(tree.args) - len(tree.defaults))
+    defaults += [ast.literal_eval(d) for d in tree.defaults]
+    found = [(a.arg, d) for a, d in zip(tree.args, defaults)]
+    return found + ([(tree.kwarg.arg, "**")] if tree.kwarg else [])
+
+
+def test_the_catalogue_is_whole():
+    assert len(FUNCTIONS) == CATALOGUE["function_count"] == 155
+    assert set(BEYOND) == set(CATALOGUE["beyond_seeds"]["required_by_2_3_1_not_in_seeds"])
+
+
+def test_names_are_exactly_those():
+    """Keras copies everything that the module holds."""
+    program = "import horngate as K; print(*(n for n in vars(K) if not n.startswith('_')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) == set(FUNCTIONS) | set(BEYOND)
+    assert sorted(K.__all__) == sorted(set(FUNCTIONS) | set(BEYOND))
+    assert isinstance(K.__version__, str)
+
+
+def test_parts_of_the_package_can_be_imported():
+    program = (
+        "import horngate, horngate.backend, horngate.legacy\n"
+        "from horngate import backend, legacy\n"
+        "import horngate.legacy as l\n"
+        "assert callable(backend) and backend() and l is legacy\n"
+        "import sys; m = sys.modules['horngate.backend']; assert m.conv2d is horngate.conv2d\n"
+        "assert 'conv2d' in m.__all__"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) | set(BEYOND)))
+def test_signature(name):
+    function = getattr(K, name)
+    assert inspect.isfunction(function), "a real def"
+    assert function.__name__ == name and function.__doc__
+    got = []
+    for p in inspect.signature(function).parameters.values():
+        got.append((p.name, "**" if p.kind is p.VAR_KEYWORD else p.default))
+    assert got == parameters_of(standing_signature(name))
+
+
+def test_command_line():
+    done = subprocess.run([sys.executable, "-m", "horngate"], capture_output=True, text=True, check=True)
+    for word in (K.__version__, "engine", "floatx", "float32", "epsilon", "image_data_format", "channels_last"):
+        assert word in done.stdout

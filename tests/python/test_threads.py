@@ -1,0 +1,135 @@
+"""Functions are called, and graphs built, from several threads at once."""
+
+import sys
+import threading
+
+import horngate as K
+import numpy as np
+
+
+def run_all(*targets):
+    errors = []
+
+    def guard(target):
+        try:
+            target()
+        except BaseException as e:  # noqa: BLE001
+            errors.append(e)
+
+    threads = [threading.Thread(target=guard, args=(t,)) for t in targets]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert not any(t.is_alive() for t in threads), "deadlock"
+    if errors:
+        raise errors[0]
+
+
+def test_no_update_is_lost():
+    v = K.variable(0.0)
+    f = K.function([], [], updates=[K.update_add(v, 1)])
+
+    def add():
+        for _ in range(500):
+            f([])
+
+    run_all(add, add, add, add)
+    assert K.get_value(v) == 2000
+
+
+def test_readers_see_whole_updates():
+    a, b = K.variable(np.zeros(100)), K.variable(np.zeros(100))
+    train = K.function([], [], updates=[K.update_add(a, K.ones_like(a)), K.update_add(b, K.ones_like(b))])
+    predict = K.function([], [a * 1, b * 1])
+    done = threading.Event()
+
+    def write():
+        for _ in range(500):
+            train([])
+        done.set()
+
+    def read():
+        while not done.is_set():
+            x, y = predict([])
+            np.testing.assert_array_equal(x, y)
+            assert len(set(x)) == 1
+            x, y = K.batch_get_value([a, b])
+            np.testing.assert_array_equal(x, y)
+
+    run_all(write, read, read)
+
+
+def test_new_shapes_from_many_threads():
+    x = K.placeholder((None,))
+    f = K.function([x], [K.sum(x)])
+
+    def call():
+        for n in range(1, 30):
+            assert f([np.ones(n)])[0] == n
+
+    run_all(call, call, call, call)
+
+
+def test_graphs_are_built_on_many_threads():
+    def build():
+        for i in range(50):
+            with K.name_scope(f"scope{threading.get_ident()}"):
+                x = K.placeholder((3,), name="x")
+                y = K.sum(K.square(x))
+                [g] = K.gradients(y, [x])
+            assert x.name.startswith(f"scope{threading.get_ident()}/x")
+            np.testing.assert_array_equal(K.function([x], [g])([[1, 2, 3]])[0], [2, 4, 6])
+
+    run_all(build, build, build)
+
+
+def test_set_value_while_training():
+    v = K.variable(np.zeros(10))
+    f = K.function([], [v * 1], updates=[K.update_add(v, K.ones_like(v))])
+
+    def train():
+        for _ in range(300):
+            assert len(set(f([])[0])) == 1
+
+    def reset():
+        for i in range(300):
+            K.set_value(v, np.full(10, -1000.0 * i))
+
+    run_all(train, train, reset)
+
+
+def test_printing_from_two_threads(monkeypatch):
+    """print_tensor takes the GIL in the middle of a call; no deadlock in many steps."""
+    lines = []
+
+    class Stream:
+        def write(self, text):
+            lines.append(text)
+
+        def flush(self):
+            pass
+
+    monkeypatch.setattr(sys, "stdout", Stream())
+    monkeypatch.setattr(sys, "stderr", Stream())
+    v = K.variable(0.0)
+    shown = K.print_tensor(v * 1, "v")
+    f = K.function([], [shown], updates=[K.update_add(v, 1)])
+
+    def train():
+        for _ in range(2000):
+            f([])
+
+    run_all(train, train)
+    assert sum(text.startswith("v") for text in lines) == 4000
+
+
+def test_a_function_dies_while_it_runs():
+    x = K.placeholder((None,))
+    for _ in range(50):
+        f = K.function([x], [K.sum(K.exp(x))])
+        data = np.zeros(100_000, "float32")
+        thread = threading.Thread(target=f, args=([data],))
+        thread.start()
+        del f, data
+        thread.join()
