@@ -1,6 +1,8 @@
 # Short names for what one does with a clone; `make` alone lists them. CMake does the work.
 JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
+BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
@@ -21,14 +23,14 @@ build: $(SETUP) build/build.ninja ## build all: library, engines, command, Pytho
 	@cmake --build build -j $(JOBS)
 
 demo: build ## build, then train a small network on handwritten digits
-	@build/bin/cpp_digits
+	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 build/bin/cpp_digits
 
 test: build ## build, then run every test: C++, installation, Python
 	@tools/test.sh $(JOBS) $(PYTEST_ARGS)
 
-bench: build ## build and run the benchmarks
+bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench
-	@set -e; for program in build/bin/bench_*; do echo "== $$program"; "$$program"; done
+	@$(BENCH_PYTHON) bench/run.py $(BENCH_ARGS)
 
 format: $(SETUP) ## put all C++ into the project's format
 	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i

@@ -18,6 +18,7 @@ nb::list wrapped(const Tensors& tensors) {
 
 RnnStep call_step(Call& call, handle step_function, const Tensor& x, const Tensors& states) {
   const nb::object input = nb::steal(wrap(x));
+  const InStep in_step;
   const nb::object made = step_function(input, wrapped(states));
   const bool is_pair = (PyTuple_Check(made.ptr()) || PyList_Check(made.ptr())) &&
                        PySequence_Fast_GET_SIZE(made.ptr()) == 2;

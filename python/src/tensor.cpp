@@ -19,6 +19,8 @@ PyTypeObject* variable_type = nullptr;
 
 namespace {
 
+thread_local int steps = 0;
+
 PyTensor* self_of(PyObject* object) { return reinterpret_cast<PyTensor*>(object); }
 
 PyTensor* find_wrapper(const Tensor& tensor) {
@@ -109,10 +111,21 @@ PyObject* get_ndim(PyObject* object, void*) {
   return guarded([&] { return PyLong_FromSize_t(tensor_of(object).ndim()); });
 }
 
+bool is_hidden(const PyTensor* self) {
+  return steps > 0 && self->uses_phase < 0 && !self->keras_shape && !is_variable(self->tensor) &&
+         !is_placeholder(self->tensor) && !hooks::uses_learning_phase(self->tensor);
+}
+
+PyObject* raise_hidden(const char* name) {
+  PyErr_Format(PyExc_AttributeError, "a tensor in a step of K.rnn has no attribute '%s'", name);
+  return nullptr;
+}
+
 /// Known dimensions of the node win; what was assigned fills in for None.
 PyObject* get_keras_shape(PyObject* object, void*) {
   return guarded([&]() -> PyObject* {
     PyTensor* self = self_of(object);
+    if (is_hidden(self)) return raise_hidden("_keras_shape");
     PyObject* known = shape_tuple(self->tensor.shape());
     if (!known || !self->keras_shape || PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
       return known;
@@ -155,6 +168,7 @@ int set_keras_shape(PyObject* object, PyObject* value, void*) {
 
 PyObject* get_uses_phase(PyObject* object, void*) {
   PyTensor* self = self_of(object);
+  if (is_hidden(self)) return raise_hidden("_uses_learning_phase");
   if (self->uses_phase >= 0) return PyBool_FromLong(self->uses_phase);
   return PyBool_FromLong(hooks::uses_learning_phase(self->tensor));
 }
@@ -210,6 +224,9 @@ PyTypeObject* make_type(const char* name, const char* doc, PyTypeObject* base, r
 }
 
 }  // namespace
+
+InStep::InStep() { ++steps; }
+InStep::~InStep() { --steps; }
 
 PyObject* shape_tuple(const Shape& shape) {
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(shape.ndim()));

@@ -39,6 +39,15 @@ inline const Tensor& tensor_of(PyObject* object) {
 /// wrapper is new.
 PyObject* wrap(const Tensor& tensor, PyObject* arguments = nullptr);
 
+/// While one is alive, _keras_shape and _uses_learning_phase exist only where they were assigned or say something.
+/// In the step of K.rnn Keras asks hasattr first and, through a slip of its own, fails where the answer is a plain no.
+class InStep {
+ public:
+  InStep();
+  ~InStep();
+  InStep(const InStep&) = delete;
+};
+
 /// (None, 28, 28, 1)
 PyObject* shape_tuple(const Shape& shape);
 

@@ -53,4 +53,8 @@ Tensor index_operand(std::string_view function, const Tensor& x,
 /// Fails with the function's name when the shapes do not broadcast together.
 void check_broadcast(std::string_view function, const Tensor& a, const Tensor& b);
 
+/// The value of a tensor that needs no feeds, computed by native whatever the engine: initial values of variables
+/// have the same bits everywhere and cost no engine a compilation.
+Array initial_value(const Tensor& x);
+
 }  // namespace horngate

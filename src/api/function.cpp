@@ -83,6 +83,10 @@ Array eval(const Tensor& x) {
   return function({}, {x}, {}, {.name = "eval"})()[0];
 }
 
+Array initial_value(const Tensor& x) {
+  return FunctionImpl({}, {x}, {}, "initial value", &native_engine()).call({})[0];
+}
+
 Array get_value(const Variable& x) {
   VariableState& v = state_of(x, "get_value");
   Array held;

@@ -9,7 +9,6 @@
 #include "api/args.h"
 #include "api/draws.h"
 #include "horngate/config.h"
-#include "horngate/function.h"
 #include "horngate/ops/variables.h"
 #include "prims/bodies.h"
 
@@ -55,7 +54,7 @@ double last_below(double v, DType dtype) {
 }
 
 Variable variable_of(const Tensor& value, const RandomVariableOptions& o) {
-  return variable(eval(value), {.dtype = value.dtype(), .name = o.name});
+  return variable(initial_value(value), {.dtype = value.dtype(), .name = o.name});
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 namespace horngate {
 namespace {
 
-/// The graph with only the marked nodes, values renumbered; inputs all stay.
-Graph keep_nodes(const Graph& g, const std::vector<uint8_t>& keep) {
+/// The graph with only the marked nodes, values renumbered; inputs all stay. Moves what it keeps: graphs may have
+/// millions of nodes.
+Graph keep_nodes(Graph g, const std::vector<uint8_t>& keep) {
   Graph out;
   std::vector<ValueId> now(g.values.size(), kNoValue);
   const auto move_value = [&](ValueId v) { now[v] = out.add_value(g.values[v]); };
@@ -15,16 +16,20 @@ Graph keep_nodes(const Graph& g, const std::vector<uint8_t>& keep) {
     move_value(v);
     out.inputs.push_back(now[v]);
   }
+  size_t kept = 0;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     if (!keep[i]) continue;
-    GraphNode n = g.nodes[i];
+    GraphNode& n = g.nodes[i];
     for (ValueId& v : n.in) v = now[v];
     for (ValueId& v : n.out) {
       move_value(v);
       v = now[v];
     }
-    out.nodes.push_back(std::move(n));
+    if (kept != i) g.nodes[kept] = std::move(n);
+    ++kept;
   }
+  g.nodes.resize(kept);
+  out.nodes = std::move(g.nodes);
   for (ValueId v : g.outputs) out.outputs.push_back(now[v]);
   return out;
 }
@@ -91,7 +96,7 @@ void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
   std::vector<uint8_t> body_used(body.values.size(), 0);
   for (ValueId v : slim.outputs) body_used[v] = 1;
   const std::vector<uint8_t> keep = needed_nodes(slim, body_used);
-  n.bodies[0] = std::make_shared<const Graph>(keep_nodes(slim, keep));
+  n.bodies[0] = std::make_shared<const Graph>(keep_nodes(std::move(slim), keep));
   n.in = filtered(n.in, keep_input, 0);
   n.out = filtered(n.out, live, 0);
   a.x_axes = filtered(a.x_axes, keep_input, 0);
@@ -106,10 +111,9 @@ void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
 
 }  // namespace
 
-Graph remove_dead(const Graph& graph) {
-  std::vector<uint8_t> used(graph.values.size(), 0);
-  for (ValueId v : graph.outputs) used[v] = 1;
-  Graph g = graph;
+Graph remove_dead(Graph g) {
+  std::vector<uint8_t> used(g.values.size(), 0);
+  for (ValueId v : g.outputs) used[v] = 1;
   std::vector<uint8_t> keep(g.nodes.size(), 0);
   for (size_t i = g.nodes.size(); i-- > 0;) {
     GraphNode& n = g.nodes[i];
@@ -120,11 +124,10 @@ Graph remove_dead(const Graph& graph) {
     if (n.prim == Prim::scan) prune_scan(n, used);
     for (ValueId v : n.in) used[v] = 1;
   }
-  return keep_nodes(g, keep);
+  return keep_nodes(std::move(g), keep);
 }
 
-Graph extract(const Graph& graph, const std::vector<ValueId>& wanted) {
-  Graph g = graph;
+Graph extract(Graph g, const std::vector<ValueId>& wanted) {
   g.outputs.assign(wanted.begin(), wanted.end());
   // Effects belong to the part that makes the outputs, not to every piece cut out of the graph.
   std::vector<uint8_t> used(g.values.size(), 0), keep(g.nodes.size(), 0);
@@ -134,7 +137,7 @@ Graph extract(const Graph& graph, const std::vector<ValueId>& wanted) {
     if (keep[i])
       for (ValueId v : g.nodes[i].in) used[v] = 1;
   }
-  return keep_nodes(g, keep);
+  return keep_nodes(std::move(g), keep);
 }
 
 Split split(const Graph& graph, const std::vector<ValueId>& needed) {
@@ -170,7 +173,7 @@ Split split(const Graph& graph, const std::vector<ValueId>& needed) {
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (in_first[i] && graph.nodes[i].prim != Prim::constant) keep[i] = 0;
   for (ValueId v : crossing) rest.inputs.push_back(v);
-  s.second = remove_dead(keep_nodes(rest, keep));
+  s.second = remove_dead(keep_nodes(std::move(rest), keep));
   return s;
 }
 

@@ -21,6 +21,9 @@ void log_text(const char* stage, const std::string& text) {
 }
 
 void log_stage(const char* stage, const Graph& graph) {
+#ifndef NDEBUG
+  verify(graph, stage);
+#endif
   if (log_enabled(stage)) log_text(stage, print_text(graph));
 }
 

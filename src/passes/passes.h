@@ -11,6 +11,8 @@ namespace horngate {
 /// Once per function and learning phase, on symbolic shapes: the phase chooses its branch; equal nodes merge;
 /// identities and dead code go.
 Graph prepare(const Graph& graph, bool training);
+/// Whether the two phases can differ.
+bool uses_phase(const Graph& graph);
 
 /// Known integers of inputs, by position.
 using InputInts = std::unordered_map<size_t, Ints>;
@@ -24,10 +26,10 @@ struct Specialised {
 Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints);
 
 /// Removes what no output needs; inputs stay.
-Graph remove_dead(const Graph& graph);
+Graph remove_dead(Graph graph);
 
 /// The part of `graph` that makes `wanted`, with those as outputs; inputs stay as they are.
-Graph extract(const Graph& graph, const std::vector<ValueId>& wanted);
+Graph extract(Graph graph, const std::vector<ValueId>& wanted);
 
 /// Cuts a graph in two: `first` makes the `needed` values and whatever the rest takes from the same nodes;
 /// `second` has the inputs of the graph, then those values.
@@ -37,7 +39,8 @@ struct Split {
 };
 Split split(const Graph& graph, const std::vector<ValueId>& needed);
 
-/// Writes a graph to the log when HORNGATE_LOG names the stage ("all", or a list such as "prepare,plan").
+/// Ends a pass: verifies the graph in debug builds, and writes it to the log when HORNGATE_LOG names the stage
+/// ("all", or a list such as "prepare,plan").
 void log_stage(const char* stage, const Graph& graph);
 bool log_enabled(const char* stage);
 void log_text(const char* stage, const std::string& text);

@@ -5,6 +5,15 @@
 
 namespace horngate {
 
+bool uses_phase(const Graph& graph) {
+  for (const GraphNode& n : graph.nodes) {
+    if (n.prim == Prim::phase || n.prim == Prim::learning_phase) return true;
+    for (const GraphRef& b : n.bodies)
+      if (uses_phase(*b)) return true;
+  }
+  return false;
+}
+
 Graph prepare(const Graph& graph, bool training) {
   Rewriter r;
   std::vector<ValueId> now(graph.values.size(), kNoValue);
@@ -27,7 +36,7 @@ Graph prepare(const Graph& graph, bool training) {
     for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
   }
   for (ValueId v : graph.outputs) r.graph.outputs.push_back(now[v]);
-  return remove_dead(r.graph);
+  return remove_dead(std::move(r.graph));
 }
 
 }  // namespace horngate

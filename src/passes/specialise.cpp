@@ -33,7 +33,7 @@ class Specialiser {
     s.needed = std::move(needed_);
     if (!s.needed.empty()) return s;
     for (ValueId v : g_.outputs) r_.graph.outputs.push_back(now_[v]);
-    s.result = remove_dead(r_.graph);
+    s.result = remove_dead(std::move(r_.graph));
     return s;
   }
 

@@ -104,8 +104,9 @@ size_t FunctionImpl::KeyHash::operator()(const Key& k) const {
   return h;
 }
 
-FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name)
-    : name_(name.empty() ? "function" : std::move(name)) {
+FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name,
+                           const Engine* engine)
+    : name_(name.empty() ? "function" : std::move(name)), engine_(engine) {
   Tensors fed;
   for (const Tensor& t : inputs) {
     Input in;
@@ -132,6 +133,11 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
     return program_.variables[program_.updated[a]]->id < program_.variables[program_.updated[b]]->id;
   });
   find_keyed_inputs();
+  // Without a phase there is one form of the graph, and the raw one can go.
+  uses_phase_ = uses_phase(program_.graph);
+  if (uses_phase_) return;
+  program_.graph = prepare(program_.graph, false);
+  log_stage("prepare", program_.graph);
 }
 
 /// Small integer inputs from which a shape operand is computed: their values become part of the key, so that
@@ -183,6 +189,7 @@ Array FunctionImpl::checked_feed(size_t i, const Array& a) const {
 }
 
 const Graph& FunctionImpl::prepared(bool training) {
+  if (!uses_phase_) return program_.graph;
   std::lock_guard lock(prepare_mutex_);
   auto& g = prepared_[training];
   if (!g) {
@@ -239,7 +246,7 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
     std::lock_guard lock(plans_mutex_);
     if (entry->plan) return entry->plan;
   }
-  PlanRef plan = make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, current_engine());
+  PlanRef plan = make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, engine());
   std::lock_guard lock(plans_mutex_);
   entry->plan = plan;
   if (++plans_made_ == kManyShapes) warn_of_many_shapes(key);
@@ -382,7 +389,7 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   std::lock_guard lock(plan.next_mutex);
   if (const auto it = plan.next.find(key); it != plan.next.end()) return it->second;
   if (plan.next.size() >= kMaxPlans) plan.next.clear();
-  return plan.next[key] = make_plan(*plan.rest, c.types, c.ints, context_, current_engine());
+  return plan.next[key] = make_plan(*plan.rest, c.types, c.ints, context_, engine());
 }
 
 /// All updates appear together. Nothing here can fail once a variable has been written.

@@ -17,7 +17,9 @@ namespace horngate {
 
 class FunctionImpl {
  public:
-  FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name);
+  /// Runs on `engine`, or on the one of the configuration when that is null.
+  FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name,
+               const Engine* engine = nullptr);
   Arrays call(std::span<const Array> inputs);
   size_t n_inputs() const { return inputs_.size(); }
   /// For tests and tools.
@@ -55,13 +57,17 @@ class FunctionImpl {
   std::vector<TensorType> program_types(const std::vector<Array>& feeds) const;
   void warn_of_many_shapes(const Key& key);
 
+  const Engine& engine() const { return engine_ ? *engine_ : current_engine(); }
+
   const std::string name_;
+  const Engine* const engine_;
   std::vector<Input> inputs_;
   Program program_;
   PlanContext context_;
   std::vector<uint32_t> lock_order_;     // variables by id
   std::vector<uint32_t> updated_order_;  // numbers of updates, by id of their variable
 
+  bool uses_phase_ = false;
   std::mutex prepare_mutex_;
   std::unique_ptr<const Graph> prepared_[2];
   mutable std::mutex plans_mutex_;

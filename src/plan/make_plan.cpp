@@ -51,7 +51,7 @@ class Maker {
  public:
   Maker(const PlanContext& context, const Engine& engine, Plan& plan) : context_(context), engine_(engine), plan_(plan) {}
 
-  void run(const Graph& g) {
+  void run(Graph g) {
     plan_.slots.resize(g.inputs.size());
     slot_.assign(g.values.size(), kNoValue);
     for (size_t i = 0; i < g.inputs.size(); ++i) {
@@ -90,18 +90,23 @@ class Maker {
     const size_t n_fixed = wanted.size();
     for (ValueId v : commit_in)
       if (slot_[v] == kNoValue) wanted.push_back(v);
-    compile_main(g, wanted);
+    Graph commit;
+    const bool has_commit = std::find(in_commit.begin(), in_commit.end(), 1) != in_commit.end();
+    if (has_commit) commit = commit_graph(g, in_commit, constants, commit_in, late);
+    compile_main(std::move(g), wanted);
     plan_.outputs.assign(out_slots_.begin(), out_slots_.begin() + static_cast<int64_t>(context_.n_outputs));
     for (size_t i = 0; i < plain.size(); ++i) plan_.updates[plain[i]] = out_slots_[context_.n_outputs + i];
     for (size_t i = n_fixed; i < wanted.size(); ++i) slot_[wanted[i]] = out_slots_[i];
-    if (!commit_in.empty() || std::find(in_commit.begin(), in_commit.end(), 1) != in_commit.end())
-      compile_commit(g, in_commit, constants, commit_in, late);
+    if (!has_commit) return;
+    for (ValueId v : commit_in) plan_.commit_in.push_back(slot_[v]);
+    log_stage("commit", commit);
+    plan_.commit = std::make_unique<Compiled>(engine_, commit);
   }
 
  private:
   /// Compiles what makes `wanted` and sets out_slots_ to where each of them will be.
-  void compile_main(const Graph& g, const std::vector<ValueId>& wanted) {
-    Graph part = extract(g, wanted);
+  void compile_main(Graph g, const std::vector<ValueId>& wanted) {
+    Graph part = extract(std::move(g), wanted);
     log_stage("plan", part);
     const auto fresh = [&](const TensorType& t) {
       plan_.slots.push_back(t);
@@ -160,8 +165,8 @@ class Maker {
     s.in = std::move(slots);
   }
 
-  void compile_commit(const Graph& g, const std::vector<uint8_t>& in_commit, const std::vector<const GraphNode*>& constants,
-                      const std::vector<ValueId>& inputs, const std::vector<uint8_t>& late) {
+  Graph commit_graph(const Graph& g, const std::vector<uint8_t>& in_commit, const std::vector<const GraphNode*>& constants,
+                     const std::vector<ValueId>& inputs, const std::vector<uint8_t>& late) {
     Graph c;
     c.values = g.values;
     c.inputs = inputs;
@@ -189,9 +194,7 @@ class Maker {
       c.outputs.push_back(v);
       plan_.commit_updates.push_back(update);
     }
-    for (ValueId v : inputs) plan_.commit_in.push_back(slot_[v]);
-    log_stage("commit", c);
-    plan_.commit = std::make_unique<Compiled>(engine_, c);
+    return c;
   }
 
   const PlanContext& context_;
@@ -207,7 +210,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   auto plan = std::make_shared<Plan>();
   Specialised s = specialise(graph, inputs, ints);
   if (s.result) {
-    Maker(context, engine, *plan).run(*s.result);
+    Maker(context, engine, *plan).run(std::move(*s.result));
     return plan;
   }
   // Shapes depend on data: plan the part that computes them; the rest waits for the numbers.
@@ -216,7 +219,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   invariant(first.result.has_value(), "the values that shapes depend on need other such values first");
   PlanContext all;
   all.n_outputs = first.result->outputs.size();
-  Maker(all, engine, *plan).run(*first.result);
+  Maker(all, engine, *plan).run(std::move(*first.result));
   plan->crossing = std::move(plan->outputs);
   plan->outputs.clear();
   plan->n_needed = s.needed.size();

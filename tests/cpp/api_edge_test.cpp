@@ -1,5 +1,5 @@
-// Corners of the nn functions: no samples, no time steps, half types, phases and switches inside loops, second
-// derivatives.
+// Corners of the nn functions: no samples, no time steps, half types, phases and switches inside
+// loops, second derivatives.
 #include "api_values.h"
 
 namespace horngate {
@@ -102,8 +102,8 @@ TEST(ApiEdge, PhaseAndSwitchInsideLoops) {
   EXPECT_EQ(test[1].to_vector<double>(), std::vector<double>(6, 1.0));
 }
 
-// A mask that the step makes once, at its first call, is the same at all time steps; one that it makes at each
-// call is not.
+// A mask that the step makes once, at its first call, is the same at all time steps; one that it
+// makes at each call is not.
 TEST(ApiEdge, DropoutInSteps) {
   const Tensor x = input({2, 50, 8}, DType::float64);
   Tensor kept;

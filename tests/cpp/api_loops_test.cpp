@@ -165,12 +165,13 @@ TEST(ApiLoops, MapAndFold) {
         run([](const Tensors& t) { return map_fn([](const Tensor& e) { return sum(e); }, t[0]); },
             {x}, open),
         sums);
-    expect_near(run(
-                    [](const Tensors& t) {
-                      return map_fn([](const Tensors& e) { return Tensors{e[0] * e[1]}; }, t)[0];
-                    },
-                    {x, y}, open),
-                products);
+    expect_near(
+        run(
+            [](const Tensors& t) {
+              return map_fn([](const Tensors& e) { return Tensors{e[0] * e[1]}; }, {t[0], t[1]})[0];
+            },
+            {x, y}, open),
+        products);
     expect_near(run([&](const Tensors& t) { return foldl(halve, t[0]); }, {x}, open), left);
     expect_near(run([&](const Tensors& t) { return foldr(halve, t[0]); }, {x}, open), right);
   }

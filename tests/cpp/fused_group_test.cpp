@@ -1,4 +1,6 @@
 // Fused groups: iteration spaces, sharing of memory, threads, programs, multi-groups.
+#include <sys/mman.h>
+
 #include "fused_random.h"
 #include "horngate/error.h"
 
@@ -52,8 +54,8 @@ TEST(FusedGroup, OutputsMayShareMemoryWithInputs) {
       ProgramBuilder builder;
       const Reg x = builder.input(f32), y = builder.input(f32);
       const Reg sum = builder.op(Prim::add, f32, x, y);
-      builder.output(sum);                                   // over y, before x and y are done with
-      builder.output(builder.op(Prim::sub, f32, y, sum));    // over x
+      builder.output(sum);                                 // over y, before x and y are done with
+      builder.output(builder.op(Prim::sub, f32, y, sum));  // over x
       run(*flat_group(builder.build(), n), {a.data(), b.data()}, {b.data(), a.data()});
       for (size_t i = 0; i < a.size(); ++i) {
         ASSERT_EQ(b[i], a0[i] + b0[i]);
@@ -86,10 +88,12 @@ TEST(FusedGroup, ManyValuesAtOnce) {
     // 56 products that all live until they are added up from the last.
     std::vector<Reg> products;
     for (size_t k = 0; k < 56; ++k)
-      products.push_back(builder.op(Prim::mul, DType::float64, regs[k % 16], regs[(k * 3 + k / 16) % 16]));
+      products.push_back(
+          builder.op(Prim::mul, DType::float64, regs[k % 16], regs[(k * 3 + k / 16) % 16]));
     Reg sum = products.back();
     for (size_t k = products.size() - 1; k-- > 0;)
-      sum = builder.op(Prim::maximum, DType::float64, builder.op(Prim::add, DType::float64, products[k], sum), products[k]);
+      sum = builder.op(Prim::maximum, DType::float64,
+                       builder.op(Prim::add, DType::float64, products[k], sum), products[k]);
     builder.output(sum);
     std::vector<double> out(static_cast<size_t>(n));
     run(*flat_group(builder.build(), n), in, {out.data()});
@@ -106,21 +110,26 @@ TEST(FusedGroup, WhatDoesNotChangeInARow) {
   for_each_simd([] {
     for (int64_t columns : {3, 100, 700, 5000}) {
       const int64_t rows = 9;
-      std::vector<float> x(static_cast<size_t>(rows * columns)), per_row(9), per_column(x.size()), out(x.size());
+      std::vector<float> x(static_cast<size_t>(rows * columns)), per_row(9), per_column(x.size()),
+          out(x.size());
       float scale = 3;
-      for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 11), per_column[i] = static_cast<float>(i % 5);
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(i % 11), per_column[i] = static_cast<float>(i % 5);
       for (size_t i = 0; i < 9; ++i) per_row[i] = static_cast<float>(i);
       ProgramBuilder b;
       const Reg vx = b.input(f32), vr = b.input(f32), vc = b.input(f32), vs = b.input(f32);
-      const Reg row_part = b.op(Prim::maximum, f32, b.op(Prim::mul, f32, vr, vs), b.constant(2, f32));
-      const Reg column_part = b.op(Prim::maximum, f32, b.op(Prim::mul, f32, vc, vs), b.constant(1, f32));
+      const Reg row_part =
+          b.op(Prim::maximum, f32, b.op(Prim::mul, f32, vr, vs), b.constant(2, f32));
+      const Reg column_part =
+          b.op(Prim::maximum, f32, b.op(Prim::mul, f32, vc, vs), b.constant(1, f32));
       b.output(b.op(Prim::add, f32, b.op(Prim::mul, f32, vx, row_part), column_part));
       b.output(row_part);
       std::vector<float> rows_out(x.size());
-      const auto group = Group::make(b.build(), {rows, columns},
-                                     {{{columns, 1}}, {{1, 0}}, {{0, 1}}, {{0, 0}}},
-                                     {{{columns, 1}}, {{columns, 1}}});
-      run(*group, {x.data(), per_row.data(), per_column.data(), &scale}, {out.data(), rows_out.data()});
+      const auto group =
+          Group::make(b.build(), {rows, columns}, {{{columns, 1}}, {{1, 0}}, {{0, 1}}, {{0, 0}}},
+                      {{{columns, 1}}, {{columns, 1}}});
+      run(*group, {x.data(), per_row.data(), per_column.data(), &scale},
+          {out.data(), rows_out.data()});
       for (size_t i = 0; i < x.size(); ++i) {
         const size_t r = i / static_cast<size_t>(columns), c = i % static_cast<size_t>(columns);
         const float row = std::max(per_row[r] * scale, 2.0f);
@@ -128,6 +137,36 @@ TEST(FusedGroup, WhatDoesNotChangeInARow) {
         ASSERT_EQ(rows_out[i], row);
       }
     }
+  });
+}
+
+// Arrays that end where the accessible memory ends.
+TEST(FusedGroup, NothingIsTouchedPastTheEnd) {
+  const size_t page = 4096;
+  const auto at_end = [&](size_t bytes) {
+    char* p = static_cast<char*>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(p + 2 * page, page, PROT_NONE);
+    return std::pair<char*, char*>(p, p + 2 * page - bytes);
+  };
+  for_each_simd([&] {
+    for (int t = 0; t < kDTypeCount; ++t)
+      for (size_t n : {1, 2, 5, 15, 17, 31, 33, 63, 65, 127, 200}) {
+        const DType dtype = static_cast<DType>(t);
+        const auto x = at_end(n * size_of(dtype)), y = at_end(n * size_of(dtype));
+        const auto truth = at_end(n), picked = at_end(n * size_of(dtype)), sum = at_end(8);
+        ProgramBuilder b;
+        const Reg u = b.input(dtype), v = b.input(dtype);
+        const Reg less = b.op(Prim::lt, dtype, u, v);
+        b.output(less);
+        b.output(b.op(Prim::select, dtype, less, u, b.op(Prim::add, dtype, u, v)));
+        b.reduce_output(u, Prim::reduce_sum);
+        const auto group = Group::make(b.build(), {static_cast<int64_t>(n)}, {{{1}}, {{1}}},
+                                       {{{1}}, {{1}}, {{0}}}, {true});
+        run(*group, {x.second, y.second}, {truth.second, picked.second, sum.second});
+        for (char* p : {x.first, y.first, truth.first, picked.first, sum.first})
+          munmap(p, 3 * page);
+      }
   });
 }
 
@@ -169,6 +208,28 @@ TEST(FusedProgram, SharesFoldsAndCombines) {
   EXPECT_EQ(p.hash(), same_program.hash());
 }
 
+TEST(FusedProgram, ConstantsAndScalarsAsOutputs) {
+  for (int64_t n : {1, 100, 5000}) {
+    const float scalar = 4;
+    ProgramBuilder b;
+    const Reg c = b.op(Prim::add, f32, b.constant(1, f32), b.constant(2.5, f32));
+    const Reg s = b.op(Prim::mul, f32, b.input(f32), c);
+    b.output(c);
+    b.output(s);
+    b.reduce_output(c, Prim::reduce_sum);
+    b.reduce_output(s, Prim::reduce_max);
+    std::vector<float> constants(static_cast<size_t>(n)), scaled(constants.size());
+    float sum, largest;
+    const auto group =
+        Group::make(b.build(), {n}, {{{0}}}, {{{1}}, {{-1}, n - 1}, {{0}}, {{0}}}, {true});
+    run(*group, {&scalar}, {constants.data(), scaled.data(), &sum, &largest});
+    EXPECT_EQ(constants, std::vector<float>(static_cast<size_t>(n), 3.5f));
+    EXPECT_EQ(scaled, std::vector<float>(static_cast<size_t>(n), 14));
+    EXPECT_EQ(sum, 3.5f * static_cast<float>(n));
+    EXPECT_EQ(largest, 14);
+  }
+}
+
 TEST(FusedProgram, CombinedSigns) {
   const float a[] = {3}, c[] = {5}, d[] = {100};
   const auto check = [&](auto make, Op op, float want) {
@@ -187,8 +248,10 @@ TEST(FusedProgram, CombinedSigns) {
   check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, m, z); }, Op::fms, -85);
   check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, z, m); }, Op::fnma, 85);
   check([](B& b, Reg m, Reg) { return b.op(Prim::neg, f32, m); }, Op::nmul, -15);
-  check([](B& b, Reg m, Reg z) { return b.op(Prim::add, f32, b.op(Prim::neg, f32, m), z); }, Op::fnma, 85);
-  check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, z, b.op(Prim::neg, f32, m)); }, Op::fma, 115);
+  check([](B& b, Reg m, Reg z) { return b.op(Prim::add, f32, b.op(Prim::neg, f32, m), z); },
+        Op::fnma, 85);
+  check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, z, b.op(Prim::neg, f32, m)); },
+        Op::fma, 115);
 }
 
 TEST(FusedMultiGroup, IsOneLoopOverAllSets) {

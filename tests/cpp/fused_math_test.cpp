@@ -14,19 +14,19 @@ struct Function {
   double bound;
 };
 constexpr Function kFunctions[] = {
-    {Prim::exp, "exp", expl, 2},         {Prim::log, "log", logl, 2},
-    {Prim::expm1, "expm1", expm1l, 4},   {Prim::log1p, "log1p", log1pl, 4},
-    {Prim::tanh, "tanh", tanhl, 4},      {Prim::sigmoid, "sigmoid", sigmoid, 4},
-    {Prim::erf, "erf", erfl, 4},         {Prim::sin, "sin", sinl, 4},
-    {Prim::cos, "cos", cosl, 4},         {Prim::sqrt, "sqrt", sqrtl, 0.5},
+    {Prim::exp, "exp", expl, 2},        {Prim::log, "log", logl, 2},
+    {Prim::expm1, "expm1", expm1l, 4},  {Prim::log1p, "log1p", log1pl, 4},
+    {Prim::tanh, "tanh", tanhl, 4},     {Prim::sigmoid, "sigmoid", sigmoid, 4},
+    {Prim::erf, "erf", erfl, 4},        {Prim::sin, "sin", sinl, 4},
+    {Prim::cos, "cos", cosl, 4},        {Prim::sqrt, "sqrt", sqrtl, 0.5},
     {Prim::rsqrt, "rsqrt", rsqrt, 1.5},
 };
 
 const std::vector<double> kSpecial = {
-    0.0,    -0.0,   INFINITY, -INFINITY, NAN,    1.0,     -1.0,     5e-324, -5e-324, 1e-45,
-    -1e-45, 1e-40,  1e-310,   88.72,     88.73,  -87.34,  -103.9,   -104.0, 709.78,  709.79,
-    -745.1, -745.2, 3.4e38,   1.79e308,  0.5,    2.0,     -0.5,     1e-300, 1e300,   -3.4e38,
-    22.0,   -22.0,  3.92,     5.93,      1e-5,   -1e-5,   16777216, 1e22,   1e15,    -17.0};
+    0.0,    -0.0,   INFINITY, -INFINITY, NAN,   1.0,    -1.0,     5e-324, -5e-324, 1e-45,
+    -1e-45, 1e-40,  1e-310,   88.72,     88.73, -87.34, -103.9,   -104.0, 709.78,  709.79,
+    -745.1, -745.2, 3.4e38,   1.79e308,  0.5,   2.0,    -0.5,     1e-300, 1e300,   -3.4e38,
+    22.0,   -22.0,  3.92,     5.93,      1e-5,  -1e-5,  16777216, 1e22,   1e15,    -17.0};
 
 template <class T>
 std::vector<T> samples(size_t per_range) {
@@ -38,8 +38,8 @@ std::vector<T> samples(size_t per_range) {
     std::memcpy(&v, &bits, sizeof v);
     x.push_back(v);
   }
-  const double ranges[][2] = {{-1, 1},     {-10, 10},     {-110, 95},     {-760, 720},
-                              {0.5, 2},    {-1e-3, 1e-3}, {-3e4, 3e4},    {-1e9, 1e9}};
+  const double ranges[][2] = {{-1, 1},  {-10, 10},     {-110, 95},  {-760, 720},
+                              {0.5, 2}, {-1e-3, 1e-3}, {-3e4, 3e4}, {-1e9, 1e9}};
   for (const auto& range : ranges) {
     std::uniform_real_distribution<double> uniform(range[0], range[1]);
     for (size_t i = 0; i < per_range; ++i) x.push_back(static_cast<T>(uniform(random)));
@@ -110,9 +110,28 @@ void check_pow(DType dtype) {
     add(std::exp(uniform(-85, 85)), uniform(-3, 3));
     add(uniform(-50, 50), std::round(uniform(-12, 12)));
   }
-  const double exponents[] = {0.0, -0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, INFINITY,
-                              -INFINITY, NAN, 1e10, -1e10, 1e300, 1e-300, 5e-324, 16777217,
-                              9007199254740991, 4503599627370497, 8388609};
+  const double exponents[] = {0.0,
+                              -0.0,
+                              1.0,
+                              -1.0,
+                              2.0,
+                              -2.0,
+                              3.0,
+                              -3.0,
+                              0.5,
+                              -0.5,
+                              INFINITY,
+                              -INFINITY,
+                              NAN,
+                              1e10,
+                              -1e10,
+                              1e300,
+                              1e-300,
+                              5e-324,
+                              16777217,
+                              9007199254740991,
+                              4503599627370497,
+                              8388609};
   for (double a : kSpecial)
     for (double b : exponents) add(a, b);
   for_each_simd([&] {
@@ -149,8 +168,9 @@ TEST(FusedMath, SigmoidTimesTanh) {
 
 // An element's value must depend neither on its place nor on the extent.
 TEST(FusedMath, TailsEqualTheBody) {
-  constexpr Prim kAll[] = {Prim::exp, Prim::log,     Prim::expm1, Prim::log1p, Prim::tanh, Prim::sin,
-                           Prim::cos, Prim::sigmoid, Prim::erf,   Prim::sqrt,  Prim::rsqrt};
+  constexpr Prim kAll[] = {Prim::exp,  Prim::log,  Prim::expm1, Prim::log1p,
+                           Prim::tanh, Prim::sin,  Prim::cos,   Prim::sigmoid,
+                           Prim::erf,  Prim::sqrt, Prim::rsqrt};
   for_each_simd([&] {
     for (Prim prim : kAll) {
       std::vector<float> x(300);

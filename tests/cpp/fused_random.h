@@ -1,5 +1,5 @@
-// Random programs on random iteration spaces, evaluated element by element as a reference. All numbers are small
-// integers, so that every order of evaluation gives the same.
+// Random programs on random iteration spaces, evaluated element by element as a reference. All
+// numbers are small integers, so that every order of evaluation gives the same.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,8 @@ struct Array {
   Access access;
   std::vector<unsigned char> bytes;
 
-  Array(Random& random, DType t, const Ints& extent, const std::vector<bool>& broadcast) : dtype(t) {
+  Array(Random& random, DType t, const Ints& extent, const std::vector<bool>& broadcast)
+      : dtype(t) {
     std::vector<size_t> order(extent.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     if (random.chance(40))
@@ -101,7 +102,7 @@ struct Case {
   DType dtype;  // of the computation
 
   explicit Case(Random& random) {
-    constexpr DType kComputed[] = {DType::float32, DType::float64, DType::int32, DType::int64,
+    constexpr DType kComputed[] = {DType::float32, DType::float64, DType::int32,  DType::int64,
                                    DType::int16,   DType::uint64,  DType::float16};
     constexpr int64_t kExtents[] = {1, 1, 2, 3, 4, 5, 7, 16, 17, 33, 64, 70, 129, 300, 1100};
     dtype = kComputed[random(0, std::size(kComputed) - 1)];
@@ -118,19 +119,22 @@ struct Case {
       std::vector<bool> broadcast(extent.size());
       for (size_t k = 0; k < broadcast.size(); ++k) broadcast[k] = random.chance(25);
       Array array(random, random.chance(20) ? DType::uint8 : dtype, extent, broadcast);
-      for (int64_t at = 0; at < static_cast<int64_t>((array.bytes.size() - 64) / size_of(array.dtype));
-           ++at)
+      for (int64_t at = 0;
+           at < static_cast<int64_t>((array.bytes.size() - 64) / size_of(array.dtype)); ++at)
         array.set(at, static_cast<double>(random(0, 3)));
       in.push_back(std::move(array));
     }
-    constexpr Prim kPrims[] = {Prim::add, Prim::sub, Prim::mul, Prim::maximum, Prim::minimum,
-                               Prim::lt};
+    constexpr Prim kPrims[] = {Prim::add,     Prim::sub,     Prim::mul,
+                               Prim::maximum, Prim::minimum, Prim::lt};
     for (int64_t i = random(0, 4); i > 0; --i) {
-      const auto any = [&] { return static_cast<size_t>(random(0, static_cast<int64_t>(in.size() + steps.size()) - 1)); };
+      const auto any = [&] {
+        return static_cast<size_t>(random(0, static_cast<int64_t>(in.size() + steps.size()) - 1));
+      };
       Prim prim = kPrims[random(0, std::size(kPrims) - 1)];
       // Products only of inputs, which keeps numbers small; unsigned numbers must not fall below 0.
       Step step = {prim, any(), any()};
-      if (prim == Prim::mul && (step.a >= in.size() || step.b >= in.size())) step.prim = Prim::maximum;
+      if (prim == Prim::mul && (step.a >= in.size() || step.b >= in.size()))
+        step.prim = Prim::maximum;
       if (prim == Prim::sub && dtype == DType::uint64) step.prim = Prim::add;
       steps.push_back(step);
     }

@@ -10,7 +10,8 @@ double start_of(Prim reduction) {
   switch (reduction) {
     case Prim::reduce_max: return -1e9;
     case Prim::reduce_min: return 1e9;
-    case Prim::reduce_all: case Prim::reduce_prod: return 1;
+    case Prim::reduce_all:
+    case Prim::reduce_prod: return 1;
     default: return 0;
   }
 }
@@ -25,8 +26,8 @@ double combine(Prim reduction, double a, double b) {
 }
 
 TEST(FusedReduce, RandomSpaces) {
-  constexpr Prim kReductions[] = {Prim::reduce_sum, Prim::reduce_max, Prim::reduce_min, Prim::reduce_any,
-                                  Prim::reduce_all};
+  constexpr Prim kReductions[] = {Prim::reduce_sum, Prim::reduce_max, Prim::reduce_min,
+                                  Prim::reduce_any, Prim::reduce_all};
   for (int seed = 0; seed < 1500; ++seed) {
     SCOPED_TRACE(seed);
     Random random(static_cast<uint64_t>(seed) + 100000);
@@ -73,7 +74,8 @@ TEST(FusedReduce, RandomSpaces) {
       for (size_t o = 0; o < out.size(); ++o) {
         const int64_t at = expected[o].offset(index);
         const double x = v[wanted[o].value];
-        expected[o].set(at, wanted[o].plain ? x : combine(wanted[o].reduction, expected[o].get(at), x));
+        expected[o].set(at,
+                        wanted[o].plain ? x : combine(wanted[o].reduction, expected[o].get(at), x));
       }
     });
     const Program program = builder.build();
@@ -125,7 +127,8 @@ TEST(FusedReduce, SumsAreAccurate) {
         if (!axes[k]) at = at * static_cast<size_t>(extent[k]) + static_cast<size_t>(index[k]);
       want[at] += x[i++];
     });
-    for (size_t k = 0; k < got.size(); ++k) ASSERT_TRUE(close(got[k], want[k])) << got[k] << " " << want[k];
+    for (size_t k = 0; k < got.size(); ++k)
+      ASSERT_TRUE(close(got[k], want[k])) << got[k] << " " << want[k];
   };
   check({10000000}, {true});
   check({1000000, 10}, {true, false});
@@ -142,8 +145,9 @@ TEST(FusedReduce, ThreadsDoNotMatter) {
   std::mt19937 random(2);
   for (float& v : x) v = static_cast<float>(random()) * 1e-9f - 2;
   const std::pair<Ints, std::vector<bool>> cases[] = {
-      {{3000000}, {true}},      {{1000, 3000}, {true, false}}, {{1000, 3000}, {false, true}},
-      {{300000, 10}, {true, false}}, {{300000, 10}, {false, true}}, {{30, 1000, 100}, {true, false, true}}};
+      {{3000000}, {true}},           {{1000, 3000}, {true, false}},
+      {{1000, 3000}, {false, true}}, {{300000, 10}, {true, false}},
+      {{300000, 10}, {false, true}}, {{30, 1000, 100}, {true, false, true}}};
   for (const auto& [extent, axes] : cases) {
     set_thread_count(1);
     const std::vector<float> one = reduce(Prim::reduce_sum, f32, x, extent, axes);
@@ -166,7 +170,8 @@ TEST(FusedReduce, NaNPropagates) {
       for (size_t at : {0, 7, 1234, 3999}) {
         std::vector<float> x(4000, 1.0f);
         x[at] = NAN;
-        for (Prim reduction : {Prim::reduce_max, Prim::reduce_min, Prim::reduce_sum, Prim::reduce_prod}) {
+        for (Prim reduction :
+             {Prim::reduce_max, Prim::reduce_min, Prim::reduce_sum, Prim::reduce_prod}) {
           const std::vector<float> got = reduce(reduction, f32, x, extent, axes);
           EXPECT_EQ(std::count_if(got.begin(), got.end(), [](float v) { return v != v; }), 1);
         }
@@ -187,8 +192,10 @@ TEST(FusedReduce, NothingToReduceGivesTheIdentity) {
             (std::vector<uint32_t>{UINT32_MAX}));
   EXPECT_EQ(reduce(Prim::reduce_max, DType::uint64, std::vector<uint64_t>{}, {0}, {true}),
             (std::vector<uint64_t>{0}));
-  EXPECT_EQ((reduce<float, uint8_t>(Prim::reduce_all, f32, {}, {0}, {true})), (std::vector<uint8_t>{1}));
-  EXPECT_EQ((reduce<float, uint8_t>(Prim::reduce_any, f32, {}, {0}, {true})), (std::vector<uint8_t>{0}));
+  EXPECT_EQ((reduce<float, uint8_t>(Prim::reduce_all, f32, {}, {0}, {true})),
+            (std::vector<uint8_t>{1}));
+  EXPECT_EQ((reduce<float, uint8_t>(Prim::reduce_any, f32, {}, {0}, {true})),
+            (std::vector<uint8_t>{0}));
   EXPECT_EQ(reduce(Prim::reduce_sum, f32, Floats{}, {0, 3}, {false, true}), Floats{});
 }
 
@@ -206,9 +213,11 @@ TEST(FusedReduce, IntegersAndBools) {
       sum += x[i];
       product *= y[i];
     }
-    EXPECT_EQ(reduce(Prim::reduce_sum, DType::int8, x, {1001}, {true})[0], static_cast<int8_t>(sum));
+    EXPECT_EQ(reduce(Prim::reduce_sum, DType::int8, x, {1001}, {true})[0],
+              static_cast<int8_t>(sum));
     EXPECT_EQ(reduce(Prim::reduce_max, DType::int8, x, {1001}, {true})[0], 127);
-    EXPECT_EQ(reduce(Prim::reduce_prod, DType::uint32, y, {1001}, {true})[0], static_cast<uint32_t>(product));
+    EXPECT_EQ(reduce(Prim::reduce_prod, DType::uint32, y, {1001}, {true})[0],
+              static_cast<uint32_t>(product));
     EXPECT_EQ(reduce(Prim::reduce_sum, DType::bool_, t, {1001}, {true})[0], 1);
     EXPECT_EQ(reduce(Prim::reduce_prod, DType::bool_, t, {1001}, {true})[0], 1);
     t[500] = 0;
@@ -217,7 +226,8 @@ TEST(FusedReduce, IntegersAndBools) {
               (std::vector<uint8_t>{1, 1, 1, 0, 1, 1, 1}));
     // Half types add up in float32 and round once.
     std::vector<uint16_t> h(4096, to_float16(1.0f).bits);
-    EXPECT_EQ(reduce(Prim::reduce_sum, DType::float16, h, {4096}, {true})[0], to_float16(4096.0f).bits);
+    EXPECT_EQ(reduce(Prim::reduce_sum, DType::float16, h, {4096}, {true})[0],
+              to_float16(4096.0f).bits);
     std::vector<uint64_t> u = {1, UINT64_MAX, 5};
     EXPECT_EQ(reduce(Prim::reduce_max, DType::uint64, u, {3}, {true})[0], UINT64_MAX);
     EXPECT_EQ(reduce(Prim::reduce_sum, DType::uint64, u, {3}, {true})[0], 5u);

@@ -1,4 +1,5 @@
-// Fused groups: instructions of every dtype, iteration spaces, sharing of memory, programs, multi-groups.
+// Fused groups: instructions of every dtype, iteration spaces, sharing of memory, programs,
+// multi-groups.
 #include <functional>
 
 #include "engines/native/dispatch_dtype.h"
@@ -61,8 +62,9 @@ T integer_reference(Prim prim, T a, T b) {
 template <class T>
 std::vector<T> integer_samples(size_t n, uint64_t seed) {
   std::mt19937_64 random(seed);
-  const T special[] = {T(0), T(1), T(-1), T(2), T(3), std::numeric_limits<T>::min(),
-                       std::numeric_limits<T>::max(), T(7), T(-7)};
+  const T special[] = {
+      T(0), T(1), T(-1), T(2), T(3), std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
+      T(7), T(-7)};
   std::vector<T> x(n);
   for (T& v : x) {
     const uint64_t bits = random();
@@ -82,14 +84,14 @@ void check_binary(Prim prim, DType dtype, const std::vector<T>& a, const std::ve
     run(*flat_group(builder.build(), n), {a.data(), b.data()}, {out.data()});
     for (size_t i = 0; i < static_cast<size_t>(n); ++i)
       ASSERT_TRUE(same<R>(out[i], reference(a[i], b[i])))
-          << "primitive " << static_cast<int>(prim) << " of " << +a[i] << " and " << +b[i] << " gave "
-          << +out[i] << " (" << name_of(dtype) << ")";
+          << "primitive " << static_cast<int>(prim) << " of " << +a[i] << " and " << +b[i]
+          << " gave " << +out[i] << " (" << name_of(dtype) << ")";
     ASSERT_EQ(out.back(), R(77)) << "written past the end";
   }
 }
 
 TEST(FusedOps, IntegersWrapAndDivideLikeNumPy) {
-  constexpr Prim kPrims[] = {Prim::add, Prim::sub, Prim::mul,     Prim::div,     Prim::floordiv,
+  constexpr Prim kPrims[] = {Prim::add, Prim::sub, Prim::mul,     Prim::div,    Prim::floordiv,
                              Prim::mod, Prim::pow, Prim::maximum, Prim::minimum};
   constexpr Prim kUnary[] = {Prim::neg, Prim::abs, Prim::sign, Prim::floor, Prim::round};
   for_each_simd([&] {
@@ -120,8 +122,21 @@ TEST(FusedOps, IntegersWrapAndDivideLikeNumPy) {
 template <class T>
 void check_floats(DType dtype) {
   std::mt19937_64 random(5);
-  const T special[] = {0, T(-0.0), 1, -1, T(0.5), T(1.5), T(2.5), T(-2.5), INFINITY, -INFINITY, NAN,
-                       T(1e-40), std::numeric_limits<T>::max(), 7, -3};
+  const T special[] = {0,
+                       T(-0.0),
+                       1,
+                       -1,
+                       T(0.5),
+                       T(1.5),
+                       T(2.5),
+                       T(-2.5),
+                       INFINITY,
+                       -INFINITY,
+                       NAN,
+                       T(1e-40),
+                       std::numeric_limits<T>::max(),
+                       7,
+                       -3};
   std::vector<T> a(5000), b(5000);
   for (auto* x : {&a, &b})
     for (T& v : *x) {
@@ -157,7 +172,8 @@ void check_floats(DType dtype) {
     builder.output(builder.op(prim, dtype, builder.input(dtype)));
     std::vector<T> out(a.size());
     run(*flat_group(builder.build(), 5000), {a.data()}, {out.data()});
-    for (size_t i = 0; i < a.size(); ++i) ASSERT_TRUE(same(out[i], f(a[i]))) << a[i] << " " << out[i];
+    for (size_t i = 0; i < a.size(); ++i)
+      ASSERT_TRUE(same(out[i], f(a[i]))) << a[i] << " " << out[i];
   };
   unary(Prim::neg, [](T x) { return -x; });
   unary(Prim::abs, [](T x) { return std::fabs(x); });
@@ -297,8 +313,8 @@ TEST(FusedOps, FloatsToIntegersAtTheLimits) {
     run(*flat_group(builder.build(), 8), {x.data()}, {i32.data(), i64.data(), u64.data()});
     const int32_t lo = INT32_MIN, hi = INT32_MAX;
     EXPECT_EQ(i32, (std::vector<int32_t>{0, hi, lo, hi, lo, hi, lo, hi}));
-    EXPECT_EQ(i64, (std::vector<int64_t>{0, INT64_MAX, INT64_MIN, 3000000000, -3000000000, INT64_MAX,
-                                         INT64_MIN, INT64_MAX}));
+    EXPECT_EQ(i64, (std::vector<int64_t>{0, INT64_MAX, INT64_MIN, 3000000000, -3000000000,
+                                         INT64_MAX, INT64_MIN, INT64_MAX}));
     EXPECT_EQ(u64[0], 0u);
     EXPECT_EQ(u64[1], UINT64_MAX);
     EXPECT_EQ(u64[5], 10000000000000000000u);
@@ -319,7 +335,9 @@ TEST(FusedOps, HalfTypes) {
       builder.output(builder.op(Prim::add, dtype, r, third));
       run(*flat_group(builder.build(), 65536), {x.data()}, {copy.data(), sum.data()});
       const bool half = dtype == DType::float16;
-      const auto value = [&](uint16_t b) { return half ? to_float(float16_t{b}) : to_float(bfloat16_t{b}); };
+      const auto value = [&](uint16_t b) {
+        return half ? to_float(float16_t{b}) : to_float(bfloat16_t{b});
+      };
       const auto bits = [&](float f) { return half ? to_float16(f).bits : to_bfloat16(f).bits; };
       for (size_t i = 0; i < x.size(); ++i) {
         if (std::isnan(value(x[i]))) {

@@ -2,6 +2,8 @@
 
 import os
 
+os.environ.pop("KERAS_BACKEND", None)
+os.environ["KERAS_HOME"] = os.path.join(os.path.dirname(__file__), "no-such-folder")
 os.environ.setdefault("HORNGATE_NO_CONFIG_WRITE", "1")
 os.environ.setdefault("HORNGATE_QUIET", "1")
 

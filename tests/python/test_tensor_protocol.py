@@ -332,3 +332,22 @@ def test_cycles_are_collected():
     gc.collect()
     assert ref() is None
     assert _horngate.live_node_count() == before
+
+
+def test_keras_attributes_in_a_step_of_rnn():
+    """There they exist only where they were assigned or say something, as Keras expects."""
+    seen = []
+
+    def step(x, states):
+        y = x + 1
+        seen.append((hasattr(y, "_keras_shape"), hasattr(y, "_uses_learning_phase")))
+        noisy = K.in_train_phase(y, x)
+        seen.append((hasattr(noisy, "_keras_shape"), noisy._uses_learning_phase))
+        y._uses_learning_phase = False
+        seen.append((y._keras_shape is not None, y._uses_learning_phase))
+        return noisy, [noisy]
+
+    last, outputs, _ = K.rnn(step, K.placeholder((2, 3, 4)), [K.zeros((2, 4))])
+    assert seen == [(False, False), (True, True), (True, False)] * 2
+    assert last._uses_learning_phase and outputs._uses_learning_phase
+    assert last._keras_shape == (2, 4)

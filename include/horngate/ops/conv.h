@@ -108,7 +108,8 @@ struct Conv3dTransposeOptions {
                                                std::optional<DataFormat> data_format = {});
 
 /// The same in 2D.
-/// @param kernel        (output rows * cols, features of a window, filters); the features are in the
+/// @param kernel        (output rows * cols, features of a window, filters); the features are in
+/// the
 ///                      order of the data: (rows, cols, channels) or (channels, rows, cols)
 /// @param output_shape  (output rows, output cols)
 /// Example: y = K::local_conv2d(x, w, {3, 3}, {1, 1}, {6, 6});

@@ -12,29 +12,29 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#define HORNGATE_UNARY(name, expression)       \
-  struct name {                                \
-    template <class D, class V>                \
-    HWY_INLINE V operator()(D d, V a) const {  \
-      (void)d;                                 \
-      return expression;                       \
-    }                                          \
+#define HORNGATE_UNARY(name, expression)      \
+  struct name {                               \
+    template <class D, class V>               \
+    HWY_INLINE V operator()(D d, V a) const { \
+      (void)d;                                \
+      return expression;                      \
+    }                                         \
   };
-#define HORNGATE_BINARY(name, expression)           \
-  struct name {                                     \
-    template <class D, class V>                     \
-    HWY_INLINE V operator()(D d, V a, V b) const {  \
-      (void)d;                                      \
-      return expression;                            \
-    }                                               \
+#define HORNGATE_BINARY(name, expression)          \
+  struct name {                                    \
+    template <class D, class V>                    \
+    HWY_INLINE V operator()(D d, V a, V b) const { \
+      (void)d;                                     \
+      return expression;                           \
+    }                                              \
   };
-#define HORNGATE_TERNARY(name, expression)               \
-  struct name {                                          \
-    template <class D, class V>                          \
-    HWY_INLINE V operator()(D d, V a, V b, V c) const {  \
-      (void)d;                                           \
-      return expression;                                 \
-    }                                                    \
+#define HORNGATE_TERNARY(name, expression)              \
+  struct name {                                         \
+    template <class D, class V>                         \
+    HWY_INLINE V operator()(D d, V a, V b, V c) const { \
+      (void)d;                                          \
+      return expression;                                \
+    }                                                   \
   };
 
 HORNGATE_UNARY(Copy, a)
@@ -42,7 +42,8 @@ HORNGATE_BINARY(Add, hn::Add(a, b))
 HORNGATE_BINARY(Sub, hn::Sub(a, b))
 HORNGATE_BINARY(Mul, hn::Mul(a, b))
 
-/// The larger; NaN if one is NaN. x86 gives the second operand if one is NaN, so b's comes by itself.
+/// The larger; NaN if one is NaN. x86 gives the second operand if one is NaN, so b's comes by
+/// itself.
 struct Maximum {
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {

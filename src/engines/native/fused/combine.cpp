@@ -125,8 +125,7 @@ Program ProgramBuilder::build() {
     if (v.kind != Kind::constant || v.uses == 0) continue;
     const Constant c = {v.bits, lane_of(v.dtype)};
     const auto same = std::find(p.constants.begin(), p.constants.end(), c);
-    number[i] = static_cast<Reg>(p.inputs.size() +
-                                 static_cast<size_t>(same - p.constants.begin()));
+    number[i] = static_cast<Reg>(p.inputs.size() + static_cast<size_t>(same - p.constants.begin()));
     if (same == p.constants.end()) p.constants.push_back(c);
   }
   for (size_t i = 0; i < values_.size(); ++i) {

@@ -9,8 +9,8 @@
 
 namespace horngate::native::fused {
 
-/// Where a group reads or writes: elements from the buffer's start, one stride per axis of the extent.
-/// 0 = broadcast; may be negative.
+/// Where a group reads or writes: elements from the buffer's start, one stride per axis of the
+/// extent. 0 = broadcast; may be negative.
 struct Access {
   Ints stride;
   int64_t offset = 0;
@@ -19,9 +19,9 @@ struct Access {
 /// All accesses of a group, inputs first, then outputs.
 struct Space {
   Ints extent;
-  std::vector<bool> reduced;     // per axis
-  std::vector<Ints> stride;      // [access][axis]
-  std::vector<int64_t> offset;   // [access]
+  std::vector<bool> reduced;    // per axis
+  std::vector<Ints> stride;     // [access][axis]
+  std::vector<int64_t> offset;  // [access]
 
   size_t rank() const { return extent.size(); }
   size_t accesses() const { return stride.size(); }
@@ -38,9 +38,9 @@ struct Space {
   bool is_invariant(size_t access, size_t to) const;
 };
 
-/// Drops axes of size 1, turns and orders the others so that memory is walked forwards and by small steps,
-/// and merges those that are one axis for every access. `priority` lists the accesses, the one whose memory
-/// order matters most first.
+/// Drops axes of size 1, turns and orders the others so that memory is walked forwards and by small
+/// steps, and merges those that are one axis for every access. `priority` lists the accesses, the
+/// one whose memory order matters most first.
 Space simplify(Space space, std::span<const size_t> priority);
 
 }  // namespace horngate::native::fused

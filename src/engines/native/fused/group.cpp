@@ -27,7 +27,8 @@ Space space_of(const Program& program, const Ints& extent, const std::vector<Acc
   return s;
 }
 
-// What should be walked in memory order: plain outputs, then the largest inputs, then reduced outputs.
+// What should be walked in memory order: plain outputs, then the largest inputs, then reduced
+// outputs.
 std::vector<size_t> priority_of(const Program& program, const Space& s) {
   std::vector<size_t> order;
   const size_t inputs = program.inputs.size();
@@ -87,8 +88,8 @@ std::unique_ptr<MultiGroup> MultiGroup::make(const Program& program, const std::
   for (size_t i = 0; i < sets.size(); ++i) {
     Space space = simple_space(program, sets[i].extent, sets[i].in, sets[i].out, {});
     if (space.size() == 0) continue;
-    const auto& made = group->schedules_.emplace_back(
-        std::make_unique<PlainSchedule>(program, std::move(space)));
+    const auto& made =
+        group->schedules_.emplace_back(std::make_unique<PlainSchedule>(program, std::move(space)));
     group->index_.push_back(i);
     group->first_block_.push_back(blocks);
     blocks += made->blocks();

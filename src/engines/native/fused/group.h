@@ -14,12 +14,13 @@ namespace horngate::native::fused {
 class Schedule;
 class PlainSchedule;
 
-/// Immutable; run may be called by several threads at once, each with its own scratch. An output may share
-/// memory with an input that has the same element size, the same access and the full extent.
+/// Immutable; run may be called by several threads at once, each with its own scratch. An output
+/// may share memory with an input that has the same element size, the same access and the full
+/// extent.
 class Group {
  public:
-  /// One Access per input and output of the program. Plain outputs span the full extent; the access of a
-  /// reduce output has stride 0 on the reduced axes.
+  /// One Access per input and output of the program. Plain outputs span the full extent; the access
+  /// of a reduce output has stride 0 on the reduced axes.
   static std::unique_ptr<Group> make(Program program, Ints extent, std::vector<Access> in,
                                      std::vector<Access> out, std::vector<bool> reduced_axes = {});
   ~Group();
@@ -33,8 +34,8 @@ class Group {
   std::unique_ptr<Schedule> schedule_;  // none if there is nothing to do
 };
 
-/// The same program without reductions for many sets of arrays, as one parallel loop: an optimizer's update of
-/// all parameters.
+/// The same program without reductions for many sets of arrays, as one parallel loop: an
+/// optimizer's update of all parameters.
 class MultiGroup {
  public:
   struct Set {
@@ -51,7 +52,7 @@ class MultiGroup {
   MultiGroup() = default;
   size_t inputs_ = 0, outputs_ = 0;
   int64_t grain_ = 1;
-  std::vector<size_t> index_;        // of the sets that are not empty
+  std::vector<size_t> index_;  // of the sets that are not empty
   std::vector<std::unique_ptr<PlainSchedule>> schedules_;
   std::vector<int64_t> first_block_;  // per schedule, then the total
 };

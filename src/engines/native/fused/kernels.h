@@ -1,4 +1,5 @@
-// The table of block kernels of one instruction set: every element-wise instruction in every lane type.
+// The table of block kernels of one instruction set: every element-wise instruction in every lane
+// type.
 #pragma once
 
 #include <cstddef>
@@ -33,22 +34,24 @@ constexpr DType dtype_of(Lane lane) {
 }
 constexpr bool stored_as_lane(DType t) { return dtype_of(lane_of(t)) == t; }
 
-/// Instructions. Those up to `select` are primitives of the same name; the rest are made by Program.
+/// Instructions. Those up to `select` are primitives of the same name; Program makes the others.
+// clang-format off
 #define HORNGATE_FUSED_OPS(X)                                                                      \
   X(neg) X(abs) X(sign) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(sin) X(cos) X(tanh)     \
   X(sigmoid) X(erf) X(floor) X(round) X(logical_not) X(add) X(sub) X(mul) X(div) X(floordiv)       \
   X(mod) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(logical_and)           \
   X(logical_or) X(select)                                                                          \
-  X(copy)         /* a */                                                                          \
-  X(nmul)         /* -(a * b) */                                                                   \
-  X(fma)          /* a * b + c */                                                                  \
-  X(fms)          /* a * b - c */                                                                  \
-  X(fnma)         /* c - a * b */                                                                  \
-  X(sigmoid_tanh) /* sigmoid(a) * tanh(b), one division */                                         \
-  X(round_f16) X(round_bf16) /* f32 to the nearest of the half type */                             \
+  X(copy)                                       /* a */                                            \
+  X(nmul)                                       /* -(a * b) */                                     \
+  X(fma)                                        /* a * b + c */                                    \
+  X(fms)                                        /* a * b - c */                                    \
+  X(fnma)                                       /* c - a * b */                                    \
+  X(sigmoid_tanh)                               /* sigmoid(a) * tanh(b), one division */           \
+  X(round_f16) X(round_bf16)                    /* f32 to the nearest of the half type */          \
   X(wrap_i8) X(wrap_i16) X(wrap_u8) X(wrap_u16) /* of i32 lanes */                                 \
   X(wrap_u32)                                   /* of i64 lanes */                                 \
-  X(cast) /* found in Kernels::cast */
+  X(cast)                                       /* found in Kernels::cast */
+// clang-format on
 enum class Op : uint8_t {
 #define X(name) name,
   HORNGATE_FUSED_OPS(X)
@@ -65,8 +68,8 @@ enum KernelFlags : unsigned {
   kPaddedOut = 16,  // whole vectors may be written past n
 };
 
-/// dst[i] = op(a[i], b[i], c[i]) for i < n. dst may be the same memory as a, b or c. An element's value
-/// depends neither on i nor on n.
+/// dst[i] = op(a[i], b[i], c[i]) for i < n. dst may be the same memory as a, b or c. An element's
+/// value depends neither on i nor on n.
 using Kernel = void (*)(void* dst, const void* a, const void* b, const void* c, size_t n,
                         unsigned flags);
 
@@ -84,11 +87,11 @@ using FoldKernel = void (*)(void* acc, const void* src, size_t n);
 using SegmentKernel = void (*)(void* dst, const void* src, size_t n, size_t length);
 
 struct Kernels {
-  Kernel op[kOpCount][kLaneCount];        // by lane of the operands (for select: of b and c)
-  Kernel cast[kLaneCount][kLaneCount];    // [from][to]
-  Kernel load[kDTypeCount];               // stored -> lane
-  Kernel store[kDTypeCount];              // lane -> stored
-  Kernel widen_add;                       // f64 dst = f64 a + f32 b
+  Kernel op[kOpCount][kLaneCount];      // by lane of the operands (for select: of b and c)
+  Kernel cast[kLaneCount][kLaneCount];  // [from][to]
+  Kernel load[kDTypeCount];             // stored -> lane
+  Kernel store[kDTypeCount];            // lane -> stored
+  Kernel widen_add;                     // f64 dst = f64 a + f32 b
   FoldKernel fold[kFoldCount][kLaneCount];
   SegmentKernel segment[kFoldCount][kLaneCount];
 

@@ -88,7 +88,8 @@ void binary_kernel(void* dst, const void* a, const void* b, const void*, size_t 
   }
 }
 
-/// The same for one or two instructions: unrolled, because the loop itself would be half of the time.
+/// The same for one or two instructions: unrolled, because the loop itself would be half of the
+/// time.
 template <class T, class F>
 void short_unary_kernel(void* dst, const void* a, const void* b, const void* c, size_t n,
                         unsigned flags) {

@@ -26,7 +26,7 @@ void Machine::run_stage(const Stage& stage, Context& c, int64_t pos, int64_t n) 
 
 void Machine::begin(Context& c, void* memory, const void* const* in, void* const* out) const {
   char* bytes = static_cast<char*>(memory);
-  c.pointer = reinterpret_cast<void**>(bytes + registers_ * register_bytes_ + repeated_ * 64);
+  c.pointer = reinterpret_cast<void**>(bytes + memory_bytes_ - pointer_bytes_);
   c.offset = reinterpret_cast<int64_t*>(c.pointer + operands_);
   c.in = in;
   c.out = out;
@@ -36,17 +36,20 @@ void Machine::begin(Context& c, void* memory, const void* const* in, void* const
   for (size_t i = 0; i < repeated_; ++i) *p++ = bytes + i * 64;
   for (size_t i = 0; i < constant_count_; ++i) *p++ = constants_ + i * 64;
   std::copy(base_offset_.begin(), base_offset_.end(), c.offset);
-  for (const Direct& d : direct_in_) c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, 0));
+  for (const Direct& d : direct_in_)
+    c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, 0));
   run_stage(once_, c, 0, std::min(block_, length_));
 }
 
 void Machine::enter_row(Context& c) const {
   if (row_.repeated.empty() && row_.loads.empty() && row_.steps.empty()) return;
-  for (const Direct& d : direct_in_) c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, 0));
+  for (const Direct& d : direct_in_)
+    c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, 0));
   run_stage(row_, c, 0, std::min(block_, length_));
 }
 
 void Machine::seek(Context& c, int64_t row) const {
+  c.tile_row = -1;
   const size_t rank = outer_extent_.size(), accesses = base_offset_.size();
   if (rank > 0) {
     for (size_t a = 0; a < accesses; ++a) c.offset[a] = base_offset_[a];
@@ -67,11 +70,36 @@ void Machine::next(Context& c) const {
     for (size_t a = 0; a < accesses; ++a) c.offset[a] += steps * outer_stride_[i][a];
     if (!wraps) break;
     c.index[i] = 0;
+    c.tile_row = -1;
   }
   enter_row(c);
 }
 
+// The rows of a tile are consecutive values of the last outer index.
+void Machine::load_tiles(Context& c, int64_t pos, int64_t n) const {
+  const size_t last = outer_extent_.size() - 1;
+  const int64_t within = c.index[last] % kTileRows, first = c.index[last] - within;
+  const bool loaded = c.tile_row == first && c.tile_pos == pos;
+  const size_t tile_bytes = static_cast<size_t>(kTileRows) * register_bytes_;
+  char* tile = reinterpret_cast<char*>(c.pointer) - tiles_.size() * tile_bytes;
+  for (const TileLoad& t : tiles_) {
+    if (!loaded) {
+      const auto size = static_cast<int64_t>(size_of(t.dtype));
+      const char* at =
+          static_cast<const char*>(source(c, t.access, static_cast<uint32_t>(size), 0));
+      load_transposed(t.dtype, tile, register_bytes_,
+                      at + (pos * t.along - within * t.across) * size, t.along, t.across, n,
+                      std::min(kTileRows, outer_extent_[last] - first));
+    }
+    c.pointer[t.operand] = tile + within * static_cast<int64_t>(register_bytes_);
+    tile += tile_bytes;
+  }
+  c.tile_row = first;
+  c.tile_pos = pos;
+}
+
 void Machine::run(Context& c, int64_t pos, int64_t n) const {
+  if (!tiles_.empty()) load_tiles(c, pos, n);
   for (const Direct& d : direct_in_)
     c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, pos));
   for (const Direct& d : direct_out_) {

@@ -17,9 +17,11 @@ inline constexpr size_t kMaxRank = 16;
 
 class Machine {
  public:
-  /// Blocks are multiples of `unit` elements (which divides the row), at most `limit` where it is given.
+  /// Blocks are multiples of `unit` elements (which divides the row), at most `limit` where it is
+  /// given. by_columns: the caller goes over all rows with one block before it comes to the next
+  /// block.
   Machine(const Program& program, const Space& space, size_t inner, int64_t unit = 1,
-          int64_t limit = INT64_MAX);
+          int64_t limit = INT64_MAX, bool by_columns = false);
   // Steps point into constants_.
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
@@ -32,13 +34,15 @@ class Machine {
   int cost() const { return cost_; }
   const Kernels& kernels() const { return *kernels_; }
 
-  /// One thread's place in the work. Lives on its stack, with `memory` of memory_bytes(), 64-byte aligned.
+  /// One thread's place in the work. Lives on its stack, with `memory` of memory_bytes(), 64-byte
+  /// aligned.
   struct Context {
     void** pointer;  // per operand
     const void* const* in;
     void* const* out;
-    int64_t index[kMaxRank];  // of the row
-    int64_t* offset;          // per access, of the row's first element
+    int64_t index[kMaxRank];     // of the row
+    int64_t* offset;             // per access, of the row's first element
+    int64_t tile_row, tile_pos;  // where the tiles of transposed inputs were loaded
   };
   size_t memory_bytes() const { return memory_bytes_; }
 
@@ -81,6 +85,13 @@ class Machine {
     uint32_t size;  // of a stored element
     Strided where;
   };
+  /// A transposed input, by_columns: loaded for kTileRows rows at once.
+  struct TileLoad {
+    uint16_t operand, access;
+    DType dtype;
+    int64_t along, across;  // strides: in a row, and from row to row
+  };
+  static constexpr int64_t kTileRows = 16;
   struct Stage {
     std::vector<RepeatedLoad> repeated;
     std::vector<StridedMove> loads;
@@ -92,6 +103,7 @@ class Machine {
   void run_steps(const Stage& stage, Context& c, int64_t n) const;
   const void* source(const Context& c, uint16_t access, uint32_t size, int64_t pos) const;
   void enter_row(Context& c) const;
+  void load_tiles(Context& c, int64_t pos, int64_t n) const;
 
   const Kernels* kernels_;
   size_t program_inputs_;
@@ -101,8 +113,10 @@ class Machine {
   Ints outer_extent_;
   std::vector<std::vector<int64_t>> outer_stride_;  // [axis][access]
   std::vector<int64_t> base_offset_;
-  // Memory of a context: registers, then operand pointers, then offsets.
-  size_t register_bytes_ = 0, registers_ = 0, repeated_ = 0, operands_ = 0, memory_bytes_ = 0;
+  std::vector<TileLoad> tiles_;
+  // Memory of a context: registers, repeated values, tiles, operand pointers, offsets.
+  size_t register_bytes_ = 0, registers_ = 0, repeated_ = 0, operands_ = 0;
+  size_t pointer_bytes_ = 0, memory_bytes_ = 0;
   std::vector<unsigned char> constant_bytes_;
   unsigned char* constants_ = nullptr;  // 64 aligned bytes each, within constant_bytes_
   size_t constant_count_ = 0;

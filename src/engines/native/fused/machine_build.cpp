@@ -1,7 +1,7 @@
 #include "engines/native/fused/machine_build.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdlib>
 
 #include "engines/native/fused/simd.h"
 #include "ir/check.h"
@@ -9,20 +9,33 @@
 namespace horngate::native::fused {
 namespace {
 
-// All registers of a block should stay in the first-level cache (32 kB) beside what streams through it. Steps
-// read and write in bursts of a block; for data that comes from memory, short ones overlap best with computing
-// (measured: 2 kB against 4 kB is 3 % slower from the cache, 15 % faster from memory).
+// All registers of a block should stay in the first-level cache (32 kB) beside what streams through
+// it. Steps read and write in bursts of a block; for data that comes from memory, short ones
+// overlap best with computing (measured: 2 kB against 4 kB is 3 % slower from the cache, 15 %
+// faster from memory).
 constexpr int64_t kRegisterBudget = 24 << 10, kMaxBlockBytes = 4096, kMaxMemoryBlockBytes = 2048;
 constexpr int64_t kFromMemory = 4 << 20;
+constexpr size_t kMaxTiles = 2;  // they are on the stack, 64 kB each
 constexpr int64_t kMinBlock = 128, kBlockWithoutRegisters = 4096;
 
 int cost_of(Op op) {
   switch (op) {
-    case Op::exp: case Op::expm1: case Op::log: case Op::log1p: case Op::tanh: case Op::sigmoid:
-    case Op::erf: case Op::sin: case Op::cos: case Op::sigmoid_tanh:
-      return 8;
-    case Op::pow: case Op::mod: case Op::floordiv: return 24;
-    case Op::div: case Op::sqrt: case Op::rsqrt: return 4;
+    case Op::exp:
+    case Op::expm1:
+    case Op::log:
+    case Op::log1p:
+    case Op::tanh:
+    case Op::sigmoid:
+    case Op::erf:
+    case Op::sin:
+    case Op::cos:
+    case Op::sigmoid_tanh: return 8;
+    case Op::pow:
+    case Op::mod:
+    case Op::floordiv: return 24;
+    case Op::div:
+    case Op::sqrt:
+    case Op::rsqrt: return 4;
     default: return 1;
   }
 }
@@ -30,10 +43,10 @@ int cost_of(Op op) {
 }  // namespace
 
 Machine::Machine(const Program& program, const Space& space, size_t inner, int64_t unit,
-                 int64_t limit)
+                 int64_t limit, bool by_columns)
     : kernels_(&fused::kernels()), program_inputs_(program.inputs.size()) {
   invariant(space.rank() <= kMaxRank, "a fused group has more than 16 axes");
-  MachineBuilder(program, space, inner, *this).build(unit, limit);
+  MachineBuilder(program, space, inner, by_columns, *this).build(unit, limit);
 }
 
 void MachineBuilder::build(int64_t unit, int64_t limit) {
@@ -61,6 +74,13 @@ void MachineBuilder::build(int64_t unit, int64_t limit) {
 bool MachineBuilder::is_direct(Reg v) const {
   return is_input(v) && !values_[v].uniform && stored_as_lane(p_.inputs[v]) &&
          s_.is_contiguous(v, inner_);
+}
+
+// Moves by less from row to row than along the row.
+bool MachineBuilder::is_tiled(Reg v) const {
+  return by_columns_ && values_[v].stage == kBlock && inner_ + 1 == s_.rank() &&
+         std::abs(s_.stride[v][inner_ - 1]) < std::abs(s_.stride[v][inner_]) &&
+         s_.stride[v][inner_ - 1] != 0;
 }
 
 void MachineBuilder::find_uses() {
@@ -126,7 +146,8 @@ void MachineBuilder::choose_block(int64_t unit, int64_t limit) {
   int64_t block = kBlockWithoutRegisters;
   if (live > 1 || p_.code.size() > 1) {
     const int64_t bytes = streamed_bytes() > kFromMemory ? kMaxMemoryBlockBytes : kMaxBlockBytes;
-    block = std::clamp(kRegisterBudget / (std::max<int64_t>(live, 1) * lane), kMinBlock, bytes / lane);
+    block =
+        std::clamp(kRegisterBudget / (std::max<int64_t>(live, 1) * lane), kMinBlock, bytes / lane);
     block = block / 64 * 64;
   }
   block = std::min(block, limit);
@@ -164,7 +185,8 @@ void MachineBuilder::classify() {
   }
 }
 
-// Outputs may share memory with inputs, so nothing may be written that a later step could still read.
+// Outputs may share memory with inputs, so nothing may be written that a later step could still
+// read.
 bool MachineBuilder::input_read_after(size_t instruction) const {
   for (size_t i = instruction + 1; i < p_.code.size(); ++i)
     for (Reg r : {p_.code[i].a, p_.code[i].b, p_.code[i].c})
@@ -191,6 +213,9 @@ void MachineBuilder::list_items() {
     if (!values_[r].used) continue;
     if (values_[r].uniform) {
       values_[r].place = {Home::repeated, static_cast<uint16_t>(m_.repeated_++)};
+    } else if (is_tiled(r) && m_.tiles_.size() < kMaxTiles) {
+      values_[r].place = {Home::tile, static_cast<uint16_t>(m_.tiles_.size())};
+      m_.tiles_.push_back({0, r, p_.inputs[r], s_.stride[r][inner_], s_.stride[r][inner_ - 1]});
     } else if (!s_.is_contiguous(r, inner_)) {
       loads_[stage].push_back(r);
     } else if (stored_as_lane(p_.inputs[r])) {
@@ -233,8 +258,8 @@ Reg MachineBuilder::copy_of(Reg v) {
 }
 
 void MachineBuilder::list_outputs() {
-  const bool plain = std::any_of(p_.outputs.begin(), p_.outputs.end(),
-                                 [](const Output& o) { return !o.reduces; });
+  const bool plain =
+      std::any_of(p_.outputs.begin(), p_.outputs.end(), [](const Output& o) { return !o.reduces; });
   std::vector<std::pair<size_t, Reg>> stores;
   for (size_t o = 0; o < p_.outputs.size(); ++o) {
     const Output& output = p_.outputs[o];

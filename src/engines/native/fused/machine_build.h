@@ -9,14 +9,15 @@ namespace horngate::native::fused {
 
 class MachineBuilder {
  public:
-  MachineBuilder(const Program& program, const Space& space, size_t inner, Machine& machine)
-      : p_(program), s_(space), inner_(inner), m_(machine) {}
+  MachineBuilder(const Program& program, const Space& space, size_t inner, bool by_columns,
+                 Machine& machine)
+      : p_(program), s_(space), inner_(inner), by_columns_(by_columns), m_(machine) {}
   void build(int64_t unit, int64_t limit);
 
  private:
   /// once: the same in all rows; row: in all blocks of a row.
   enum StageIndex : uint8_t { kOnce, kRow, kBlock };
-  enum class Home : uint8_t { none, slot, repeated, constant, in, out };
+  enum class Home : uint8_t { none, slot, repeated, constant, tile, in, out };
   struct Place {
     Home home = Home::none;
     uint16_t index = 0;
@@ -40,6 +41,7 @@ class MachineBuilder {
   size_t out_access(size_t output) const { return p_.inputs.size() + output; }
   bool is_direct(Reg v) const;
   bool is_input(Reg v) const { return v < p_.inputs.size(); }
+  bool is_tiled(Reg v) const;
 
   void find_uses();
   void choose_block(int64_t unit, int64_t limit);
@@ -66,8 +68,9 @@ class MachineBuilder {
   const Program& p_;
   const Space& s_;
   const size_t inner_;
+  const bool by_columns_;
   Machine& m_;
-  std::vector<Value> values_;  // of the program, then copies
+  std::vector<Value> values_;    // of the program, then copies
   std::vector<int64_t> period_;  // per input: after so many elements of a row it repeats
   std::vector<Item> items_[3];
   std::vector<Reg> loads_[3];  // strided loads

@@ -1,6 +1,5 @@
 // MachineBuilder, second part: registers by last use, then the steps themselves.
 #include <algorithm>
-#include <cstring>
 
 #include "engines/native/fused/machine_build.h"
 
@@ -52,9 +51,13 @@ uint16_t MachineBuilder::operand(Place place) const {
     case Home::slot: break;
     case Home::repeated: base = m_.registers_; break;
     case Home::constant: base = m_.registers_ + m_.repeated_; break;
-    case Home::in: base = m_.registers_ + m_.repeated_ + p_.constants.size(); break;
+    case Home::tile: base = m_.registers_ + m_.repeated_ + p_.constants.size(); break;
+    case Home::in:
+      base = m_.registers_ + m_.repeated_ + p_.constants.size() + m_.tiles_.size();
+      break;
     case Home::out:
-      base = m_.registers_ + m_.repeated_ + p_.constants.size() + p_.inputs.size();
+      base =
+          m_.registers_ + m_.repeated_ + p_.constants.size() + m_.tiles_.size() + p_.inputs.size();
       break;
   }
   return static_cast<uint16_t>(base + place.index);
@@ -74,7 +77,7 @@ Machine::Step MachineBuilder::step_of(const Item& item) const {
     if (v.place.home == Home::repeated || v.place.home == Home::constant)
       step.flags |= kScalars[i];
     else
-      padded = padded && v.place.home == Home::slot;
+      padded = padded && (v.place.home == Home::slot || v.place.home == Home::tile);
   }
   if (padded) step.flags |= kPaddedIn;
   if (item.dst < 0) {
@@ -102,9 +105,9 @@ void MachineBuilder::emit() {
         written[at.index] = true;
     }
     for (Reg r : loads_[stage])
-      stages[stage]->loads.push_back(
-          {operand(values_[r].place), r, static_cast<uint32_t>(horngate::size_of(p_.inputs[r])),
-           Strided(s_, r, inner_, p_.inputs[r], m_.kernels())});
+      stages[stage]->loads.push_back({operand(values_[r].place), r,
+                                      static_cast<uint32_t>(horngate::size_of(p_.inputs[r])),
+                                      Strided(s_, r, inner_, p_.inputs[r], m_.kernels())});
   }
   for (size_t i = 0; i < p_.inputs.size(); ++i)
     if (values_[i].used && values_[i].uniform)
@@ -117,15 +120,14 @@ void MachineBuilder::emit() {
   for (const auto& [o, v] : scatters_) {
     const DType dtype = p_.outputs[o].dtype;
     if (values_[v].place.home == Home::in) read[values_[v].place.index] = true;
-    m_.block_stage_.stores.push_back(
-        {operand(values_[v].place), static_cast<uint16_t>(o),
-         static_cast<uint32_t>(horngate::size_of(dtype)),
-         Strided(s_, out_access(o), inner_, dtype, m_.kernels())});
+    m_.block_stage_.stores.push_back({operand(values_[v].place), static_cast<uint16_t>(o),
+                                      static_cast<uint32_t>(horngate::size_of(dtype)),
+                                      Strided(s_, out_access(o), inner_, dtype, m_.kernels())});
   }
   for (uint16_t i = 0; i < read.size(); ++i)
     if (read[i])
-      m_.direct_in_.push_back({operand({Home::in, i}), i,
-                               static_cast<uint32_t>(horngate::size_of(p_.inputs[i]))});
+      m_.direct_in_.push_back(
+          {operand({Home::in, i}), i, static_cast<uint32_t>(horngate::size_of(p_.inputs[i]))});
   for (uint16_t o = 0; o < written.size(); ++o)
     if (written[o])
       m_.direct_out_.push_back({operand({Home::out, o}), o,
@@ -139,8 +141,10 @@ void MachineBuilder::lay_out_memory() {
   m_.register_bytes_ = static_cast<size_t>(elements) * slot_lane_ + 64;
   m_.register_bytes_ = (m_.register_bytes_ + 63) / 64 * 64;
   m_.operands_ = operand({Home::out, 0}) + p_.outputs.size();
-  m_.memory_bytes_ = m_.registers_ * m_.register_bytes_ + m_.repeated_ * 64 +
-                     m_.operands_ * sizeof(void*) + m_.base_offset_.size() * sizeof(int64_t);
+  for (uint16_t i = 0; i < m_.tiles_.size(); ++i) m_.tiles_[i].operand = operand({Home::tile, i});
+  m_.pointer_bytes_ = m_.operands_ * sizeof(void*) + m_.base_offset_.size() * sizeof(int64_t);
+  const size_t slots = m_.registers_ + m_.tiles_.size() * Machine::kTileRows;
+  m_.memory_bytes_ = slots * m_.register_bytes_ + m_.repeated_ * 64 + m_.pointer_bytes_;
   m_.constant_count_ = p_.constants.size();
   m_.constant_bytes_.resize((m_.constant_count_ + 1) * 64);
   const auto address = reinterpret_cast<uintptr_t>(m_.constant_bytes_.data());

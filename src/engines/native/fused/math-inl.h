@@ -1,6 +1,6 @@
-// exp, expm1, log, log1p, tanh, sigmoid, erf on vectors of float or double. At most 2 ulp (exp, log) or
-// 4 ulp (the others); right at infinities, NaN, zeros, denormals and beyond the range of the result.
-// The polynomials are minimax fits made for this file.
+// exp, expm1, log, log1p, tanh, sigmoid, erf on vectors of float or double. At most 2 ulp (exp,
+// log) or 4 ulp (the others); right at infinities, NaN, zeros, denormals and beyond the range of
+// the result. The polynomials are minimax fits made for this file.
 #if defined(HORNGATE_FUSED_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_MATH_INL_H_
 #undef HORNGATE_FUSED_MATH_INL_H_
@@ -24,7 +24,8 @@ struct FloatInfo<float> {
   using Bits = uint32_t;
   static constexpr int kMantissa = 23;
   static constexpr Bits kBias = 127;
-  static constexpr float kMagic = 0x1.8p23f;  // added, it leaves an integer in the low mantissa bits
+  static constexpr float kMagic =
+      0x1.8p23f;  // added, it leaves an integer in the low mantissa bits
 };
 template <>
 struct FloatInfo<double> {
@@ -65,7 +66,8 @@ HWY_INLINE V power_of_two(D d, V magic_n) {
   return hn::BitCast(d, hn::Add(exponent, hn::Set(du, Info::kBias << Info::kMantissa)));
 }
 
-/// p * 2^n, rounded once, also where the result is denormal or infinite. |n| < 2 * bias; magic_n is n + kMagic.
+/// p * 2^n, rounded once, also where the result is denormal or infinite. |n| < 2 * bias; magic_n is
+/// n + kMagic.
 template <class D, class V>
 HWY_INLINE V scale(D d, V p, V n, V magic_n) {
 #if HWY_TARGET == HWY_AVX3
@@ -89,11 +91,10 @@ HWY_INLINE V scale(D d, V p, V n, V magic_n) {
 /// The q of exp(r) = 1 + r + r^2 q(r) for |r| <= ln 2 / 2.
 inline constexpr float kExpF32[] = {0x1.fffffep-2f, 0x1.5554acp-3f, 0x1.555678p-5f, 0x1.122a3p-7f,
                                     0x1.6bebc8p-10f};
-inline constexpr double kExpF64[] = {0x1.0000000000005p-1,  0x1.5555555555538p-3,
-                                     0x1.55555555520bcp-5,  0x1.111111111949dp-7,
-                                     0x1.6c16c17f68d2cp-10, 0x1.a01a0173d488cp-13,
-                                     0x1.a019a5abf0f17p-16, 0x1.71de898175accp-19,
-                                     0x1.28a3b757639ffp-22, 0x1.ae6bcd1edc3eap-26};
+inline constexpr double kExpF64[] = {
+    0x1.0000000000005p-1,  0x1.5555555555538p-3,  0x1.55555555520bcp-5,  0x1.111111111949dp-7,
+    0x1.6c16c17f68d2cp-10, 0x1.a01a0173d488cp-13, 0x1.a019a5abf0f17p-16, 0x1.71de898175accp-19,
+    0x1.28a3b757639ffp-22, 0x1.ae6bcd1edc3eap-26};
 
 /// ln 2 in two parts, the first short enough for an exact product with n.
 template <class T>
@@ -160,8 +161,8 @@ HWY_INLINE V expm1_negative(D d, V x) {
   return hn::MulAdd(t, p, hn::Sub(t, hn::Set(d, hn::TFromD<D>(1))));
 }
 
-// 2^n (1 + p) - 1 with p = expm1(r), as 2 (2^(n-1) p + (2^(n-1) - 1/2)): 2^n may overflow when the result
-// does not.
+// 2^n (1 + p) - 1 with p = expm1(r), as 2 (2^(n-1) p + (2^(n-1) - 1/2)): 2^n may overflow when the
+// result does not.
 struct Expm1 {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {
@@ -270,10 +271,9 @@ inline constexpr float kLogF32[] = {0x1.555508p-2f,  -0x1.fffef2p-3f, 0x1.99dp-3
                                     -0x1.559daep-3f, 0x1.1ed954p-3f,  -0x1.f31416p-4f,
                                     0x1.1e5ce4p-3f,  -0x1.07ffaep-3f};
 /// log(1 + f) = 2 s + s R, s = f / (2 + f), R = s^2 P(s^2)
-inline constexpr double kLogF64[] = {0x1.5555555555592p-1, 0x1.999999997fe5dp-2,
-                                     0x1.24924941f224ep-2, 0x1.c71c5202886ccp-3,
-                                     0x1.7466414a24f43p-3, 0x1.39a16812df08bp-3,
-                                     0x1.2f095db213482p-3};
+inline constexpr double kLogF64[] = {
+    0x1.5555555555592p-1, 0x1.999999997fe5dp-2, 0x1.24924941f224ep-2, 0x1.c71c5202886ccp-3,
+    0x1.7466414a24f43p-3, 0x1.39a16812df08bp-3, 0x1.2f095db213482p-3};
 
 /// k ln 2 + log(1 + f)
 template <class D, class V>
@@ -345,12 +345,12 @@ inline constexpr float kErfSmallF32[] = {0x1.06eba8p-3f,  -0x1.81273ep-2f, 0x1.c
                                          -0x1.b7f90ep-6f, 0x1.5405b2p-8f,  -0x1.a3f7p-11f,
                                          0x1.496a32p-14f};
 inline constexpr double kErfSmallF64[] = {
-    0x1.06eba8214db68p-3,   -0x1.812746b0379bdp-2,  0x1.ce2f21a040d16p-4,  -0x1.b82ce311fa93bp-6,
-    0x1.565bccf92b29dp-8,   -0x1.c02db03dd64cdp-11, 0x1.f9a2baa8ecd44p-14, -0x1.f4ca4d6e402b1p-17,
-    0x1.b97fd3d0a0198p-20,  -0x1.5c0726be3c879p-23, 0x1.d71b0dde1c7d7p-27, -0x1.abae45b859ca5p-31};
+    0x1.06eba8214db68p-3,  -0x1.812746b0379bdp-2,  0x1.ce2f21a040d16p-4,  -0x1.b82ce311fa93bp-6,
+    0x1.565bccf92b29dp-8,  -0x1.c02db03dd64cdp-11, 0x1.f9a2baa8ecd44p-14, -0x1.f4ca4d6e402b1p-17,
+    0x1.b97fd3d0a0198p-20, -0x1.5c0726be3c879p-23, 0x1.d71b0dde1c7d7p-27, -0x1.abae45b859ca5p-31};
 /// 1 - erf(a) = exp(-P(a)), a in [1, 4] or [1, 6]; beyond, erf is 1
-inline constexpr float kErfLargeF32[] = {-0x1.8b3f2p-13f, 0x1.212c2cp+0f,  0x1.4434fp-1f,
-                                         0x1.bc18dp-4f,   -0x1.9d0bd6p-6f, 0x1.1398fap-8f,
+inline constexpr float kErfLargeF32[] = {-0x1.8b3f2p-13f,  0x1.212c2cp+0f,  0x1.4434fp-1f,
+                                         0x1.bc18dp-4f,    -0x1.9d0bd6p-6f, 0x1.1398fap-8f,
                                          -0x1.ceeaecp-12f, 0x1.6c068ep-16f};
 inline constexpr double kErfLargeF64[] = {
     0x1.1d6ffd250c8fep-20,  0x1.20dcc5a6aa88bp+0,   0x1.45f94aa723229p-1,   0x1.a467670428a8cp-4,

@@ -1,5 +1,6 @@
-// Casts between lanes. Floats truncate towards zero; NaN gives 0 and what does not fit the lane's nearest
-// limit. (A narrower dtype wraps after that, so 300.0 becomes uint8 44, as in NumPy.) To bool is `!= 0`.
+// Casts between lanes. Floats truncate towards zero; NaN gives 0 and what does not fit the lane's
+// nearest limit. (A narrower dtype wraps after that, so 300.0 becomes uint8 44, as in NumPy.) To
+// bool is `!= 0`.
 #include "engines/native/fused/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/native/fused/ops_cast.cpp"

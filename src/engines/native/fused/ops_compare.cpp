@@ -13,12 +13,12 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 namespace {
 
-#define HORNGATE_COMPARE(name, function)            \
-  struct name {                                     \
-    template <class V>                              \
-    HWY_INLINE auto operator()(V a, V b) const {    \
-      return hn::function(a, b);                    \
-    }                                               \
+#define HORNGATE_COMPARE(name, function)         \
+  struct name {                                  \
+    template <class V>                           \
+    HWY_INLINE auto operator()(V a, V b) const { \
+      return hn::function(a, b);                 \
+    }                                            \
   };
 HORNGATE_COMPARE(Equal, Eq)
 HORNGATE_COMPARE(Less, Lt)

@@ -59,7 +59,8 @@ struct AllFold : AndBits {
   static constexpr uint8_t kIdentity = 1;
 };
 
-// Four accumulators per lane and a tree over the lanes: few rounding errors, no long chain of additions.
+// Four accumulators per lane and a tree over the lanes: few rounding errors, no long chain of
+// additions.
 template <class T, class F>
 HWY_INLINE T fold_block(const T* p, size_t n) {
   const hn::ScalableTag<T> d;

@@ -1,4 +1,5 @@
-// Arithmetic of integer and bool lanes. Integers wrap around; bool adds as `or` and multiplies as `and`.
+// Arithmetic of integer and bool lanes. Integers wrap around; bool adds as `or` and multiplies as
+// `and`.
 #include "engines/native/fused/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/native/fused/ops_int.cpp"
@@ -47,12 +48,12 @@ struct Sign {
   }
 };
 
-#define HORNGATE_SCALAR(name, function)  \
-  struct name {                          \
-    template <class T>                   \
-    T operator()(T a, T b) const {       \
-      return scalar::function(a, b);     \
-    }                                    \
+#define HORNGATE_SCALAR(name, function) \
+  struct name {                         \
+    template <class T>                  \
+    T operator()(T a, T b) const {      \
+      return scalar::function(a, b);    \
+    }                                   \
   };
 HORNGATE_SCALAR(Div, div)
 HORNGATE_SCALAR(FloorDiv, floordiv)

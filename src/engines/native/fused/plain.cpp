@@ -8,11 +8,10 @@
 namespace horngate::native::fused {
 namespace {
 
-// Blocks are this short where an input is transposed, so that the lines it touches stay in the cache.
-constexpr int64_t kTransposedBlock = 64;
+// Blocks where an input is transposed: 16 rows of it are loaded at once.
+constexpr int64_t kTransposedBlock = 1024;
 
-/// An outer axis along which some input moves by less than along the row: reading it column by column
-/// touches each of its lines many times in a row. rank() if there is none.
+/// An outer axis along which some input moves by less than along the row. rank() if there is none.
 size_t transposed_axis(const Space& s, size_t inner, size_t inputs) {
   for (size_t a = 0; a < inputs; ++a) {
     const int64_t along_row = std::abs(s.stride[a][s.rank() - 1]);
@@ -41,7 +40,7 @@ PlainSchedule::PlainSchedule(const Program& program, Space space) {
       space.permute(order);
     }
   }
-  machine_ = std::make_unique<Machine>(program, space, inner, 1, limit);
+  machine_ = std::make_unique<Machine>(program, space, inner, 1, limit, columns_first_);
 }
 
 void PlainSchedule::run_blocks(int64_t begin, int64_t end, const void* const* in,

@@ -1,5 +1,5 @@
-// pow on vectors of float or double, at most 4 ulp, special cases as std::pow. |x|^y = 2^(y log2 |x|) needs a
-// logarithm with extra bits: floats compute in double, doubles in pairs of doubles.
+// pow on vectors of float or double, at most 4 ulp, special cases as std::pow. |x|^y = 2^(y log2
+// |x|) needs a logarithm with extra bits: floats compute in double, doubles in pairs of doubles.
 #if defined(HORNGATE_FUSED_POW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_POW_INL_H_
 #undef HORNGATE_FUSED_POW_INL_H_
@@ -20,10 +20,9 @@ inline constexpr double kLog2Short[] = {0x1.71547652b825p+1,  0x1.ec709dc53e4bp-
                                         0x1.2776c290e7d7dp-1, 0x1.a61a30c5c20a4p-2,
                                         0x1.4794ff9d8c2b4p-2, 0x1.21b604d34d6a6p-2};
 /// 2^r, |r| <= 1/2, to 34 bits
-inline constexpr double kExp2Short[] = {0x1.ffffffffaa659p-1,  0x1.62e42ff11c1b6p-1,
-                                        0x1.ebfbe0a6ce848p-3,  0x1.c6b08aa6b31e8p-5,
-                                        0x1.3b29da8285c0cp-7,  0x1.5d8a758c85e91p-10,
-                                        0x1.446b880bcfdfcp-13, 0x1.fe15c458e2b56p-17};
+inline constexpr double kExp2Short[] = {
+    0x1.ffffffffaa659p-1, 0x1.62e42ff11c1b6p-1,  0x1.ebfbe0a6ce848p-3,  0x1.c6b08aa6b31e8p-5,
+    0x1.3b29da8285c0cp-7, 0x1.5d8a758c85e91p-10, 0x1.446b880bcfdfcp-13, 0x1.fe15c458e2b56p-17};
 
 /// a^y to float's precision, for doubles a >= 0 and y that come from floats.
 template <class D, class V>
@@ -90,8 +89,8 @@ HWY_INLINE Pair<V> log_pair(D d, V a) {
   s.low = hn::Div(rest, below);
   const Pair<V> s2 = product(s, s);
   const Pair<V> s3 = product(s, s2);
-  const Pair<V> cubic = product(s3, Pair<V>{hn::Set(d, 0x1.5555555555555p-1),
-                                            hn::Set(d, 0x1.5555555555555p-55)});
+  const Pair<V> cubic =
+      product(s3, Pair<V>{hn::Set(d, 0x1.5555555555555p-1), hn::Set(d, 0x1.5555555555555p-55)});
   const V tail = hn::Mul(hn::Mul(s3.high, s2.high), polynomial(d, s2.high, kPowT));
   // k ln2_high is exact (41 + 11 bits) and larger than 2 s unless it is 0.
   Pair<V> sum = fast_sum(hn::Mul(k, hn::Set(d, Ln2<double>::kHigh)), hn::Add(s.high, s.high));
@@ -112,8 +111,10 @@ HWY_INLINE V pow_long(D d, V a, V y) {
   Pair<V> t = product(log.high, y);
   t.low = hn::MulAdd(log.low, y, t.low);
   const V limited = clamp(d, t.high, -800.0, 800.0);
-  // Where the limit bites (or y is infinite) the low part means nothing; NaN stays in the high part.
-  const V low = hn::IfThenElseZero(hn::And(hn::Eq(limited, t.high), hn::AndNot(zero, finite)), t.low);
+  // Where the limit bites (or y is infinite) the low part means nothing; NaN stays in the high
+  // part.
+  const V low =
+      hn::IfThenElseZero(hn::And(hn::Eq(limited, t.high), hn::AndNot(zero, finite)), t.low);
   const V magic = hn::Set(d, FloatInfo<double>::kMagic);
   const V magic_n = hn::MulAdd(limited, hn::Set(d, 0x1.71547652b82fep+0), magic);
   const V n = hn::Sub(magic_n, magic);

@@ -18,10 +18,10 @@ constexpr const char* kNames[] = {
 #undef X
 };
 
+// clang-format off
 Op op_of(Prim prim) {
   switch (prim) {
-#define X(name) \
-  case Prim::name: return Op::name;
+#define X(name) case Prim::name: return Op::name;
     X(neg) X(abs) X(sign) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(sin) X(cos) X(tanh)
     X(sigmoid) X(erf) X(floor) X(round) X(logical_not) X(add) X(sub) X(mul) X(div) X(floordiv)
     X(mod) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(logical_and)
@@ -32,6 +32,7 @@ Op op_of(Prim prim) {
   invariant(false, "a fused program takes element-wise primitives only");
   return Op::copy;
 }
+// clang-format on
 
 bool is_logical(Op op) {
   return op == Op::logical_not || op == Op::logical_and || op == Op::logical_or;

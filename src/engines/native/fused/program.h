@@ -1,4 +1,5 @@
-// Program: the arithmetic of a fused group, without addresses and extents. Equal programs can share a loop.
+// Program: the arithmetic of a fused group, without addresses and extents. Equal programs can share
+// a loop.
 #pragma once
 
 #include <concepts>
@@ -69,15 +70,16 @@ class ProgramBuilder {
   Reg constant(T value, DType dtype) {
     return constant(static_cast<int64_t>(value), dtype);
   }
-  /// Any element-wise primitive but cast and broadcast. `dtype` is that of the operands (of a and b of
-  /// select(condition, a, b)); comparisons and logical operations give bool.
+  /// Any element-wise primitive but cast and broadcast. `dtype` is that of the operands (of a and b
+  /// of select(condition, a, b)); comparisons and logical operations give bool.
   ///  - Integers wrap around in their dtype. `div` of integers truncates, by zero gives 0.
   ///  - bool adds as `or`, subtracts as `xor`, multiplies as `and`.
   Reg op(Prim prim, DType dtype, Reg a, Reg b = kNone, Reg c = kNone);
-  /// Floats truncate to integers: NaN gives 0, what does not fit saturates at the lane's range (int32, int64 or
-  /// uint64) and then wraps to a narrower dtype. To float16 and bfloat16 rounds.
+  /// Floats truncate to integers: NaN gives 0, what does not fit saturates at the lane's range
+  /// (int32, int64 or uint64) and then wraps to a narrower dtype. To float16 and bfloat16 rounds.
   Reg cast(Reg a, DType to);
-  /// Stored with the register's dtype; numbered in the order of the calls, together with reduce_output.
+  /// Stored with the register's dtype; numbered in the order of the calls, together with
+  /// reduce_output.
   void output(Reg r);
   /// reduce_sum, prod, max, min, any or all of r over the reduced axes of the group.
   void reduce_output(Reg r, Prim reduction);
@@ -88,7 +90,12 @@ class ProgramBuilder {
   Program build();
 
  private:
-  enum class Kind : uint8_t { input, constant, instr, alias };  // alias: instr.a under another dtype
+  enum class Kind : uint8_t {
+    input,
+    constant,
+    instr,
+    alias
+  };  // alias: instr.a under another dtype
   struct Value {
     Kind kind;
     DType dtype;

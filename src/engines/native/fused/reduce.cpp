@@ -50,7 +50,8 @@ uint64_t limit_bits(DType dtype, bool largest) {
 
 uint64_t identity_of(Fold fold, Lane lane, DType dtype) {
   switch (fold) {
-    case Fold::sum: case Fold::any: return 0;
+    case Fold::sum:
+    case Fold::any: return 0;
     case Fold::prod: return lane_bits(lane, 1);
     case Fold::all: return 1;
     case Fold::max: return limit_bits(dtype, false);

@@ -45,8 +45,8 @@ class KeptOffsets {
 
 /// A long reduction is cut into parts of fixed size, whatever the number of threads.
 struct Split {
-  /// `items` of `item_size` elements for each of `results` independent results; a part has at least `least`
-  /// items, to be worth its partial result.
+  /// `items` of `item_size` elements for each of `results` independent results; a part has at least
+  /// `least` items, to be worth its partial result.
   Split(int64_t results, int64_t items, int64_t item_size, int64_t least);
   int64_t parts, items_per_part;
 };

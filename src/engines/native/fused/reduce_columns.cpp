@@ -1,5 +1,5 @@
-// Reductions over outer axes: blocks are added to a row of accumulators. Sums of floats go through two levels,
-// so that no accumulator takes a long chain of additions.
+// Reductions over outer axes: blocks are added to a row of accumulators. Sums of floats go through
+// two levels, so that no accumulator takes a long chain of additions.
 #include <algorithm>
 #include <cstring>
 
@@ -9,14 +9,15 @@
 namespace horngate::native::fused {
 namespace {
 
-constexpr int64_t kBlock = 1024;   // so that the accumulators of a block stay in the first-level cache
-constexpr int64_t kTile = 4096;    // accumulators of a task: memory is best read in long stretches
+constexpr int64_t kBlock =
+    1024;  // so that the accumulators of a block stay in the first-level cache
+constexpr int64_t kTile = 4096;     // accumulators of a task: memory is best read in long stretches
 constexpr int64_t kPerFlush = 128;  // additions to an accumulator of the first level
 
 /// Rows are [kept outer axes][reduced outer axes].
 ///  - Wide: the elements of a row are kept; a task takes a tile of it, over a part of the rows.
-///  - Narrow: a row is a reduced axis and `width_` kept elements; a task takes a part of all blocks, each a
-///    whole number of `width_`, and folds its accumulators to `width_` at the end.
+///  - Narrow: a row is a reduced axis and `width_` kept elements; a task takes a part of all
+///    blocks, each a whole number of `width_`, and folds its accumulators to `width_` at the end.
 class ColumnReduction final : public Schedule {
  public:
   ColumnReduction(const Program& program, const Space& space, size_t inner, size_t kept,
@@ -50,7 +51,8 @@ class ColumnReduction final : public Schedule {
                  });
     if (split_.parts == 1) return;
     for (int64_t t = 0; t < results_ * tiles_; ++t) {
-      char* first = static_cast<char*>(scratch) + static_cast<size_t>(t * split_.parts) * part_bytes();
+      char* first =
+          static_cast<char*>(scratch) + static_cast<size_t>(t * split_.parts) * part_bytes();
       for (size_t i = 0; i < outputs_.size(); ++i) {
         char* sums = first + i * result_bytes();
         for (int64_t part = 1; part < split_.parts; ++part)
@@ -116,8 +118,8 @@ class ColumnReduction final : public Schedule {
     Machine::Context c;
     machine_.begin(c, __builtin_alloca_with_align(machine_.memory_bytes(), 512), in, out);
     const size_t level = (static_cast<size_t>(tile_) * 8 + 127) / 64 * 64;
-    char* memory = static_cast<char*>(
-        __builtin_alloca_with_align(2 * level * outputs_.size(), 512));
+    char* memory =
+        static_cast<char*>(__builtin_alloca_with_align(2 * level * outputs_.size(), 512));
     Levels* levels = static_cast<Levels*>(__builtin_alloca(outputs_.size() * sizeof(Levels)));
     for (size_t i = 0; i < outputs_.size(); ++i)
       levels[i] = {memory + 2 * i * level, memory + (2 * i + 1) * level};

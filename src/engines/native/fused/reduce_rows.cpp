@@ -1,4 +1,5 @@
-// Reductions along rows: each block is folded to one value (long rows) or to one per segment (short rows).
+// Reductions along rows: each block is folded to one value (long rows) or to one per segment (short
+// rows).
 #include <algorithm>
 #include <cstring>
 

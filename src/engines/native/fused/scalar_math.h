@@ -1,5 +1,5 @@
-// One element at a time, for the rare cases that vector code hands over and for what is not vectorised.
-// Compiled for the baseline only.
+// One element at a time, for the rare cases that vector code hands over and for what is not
+// vectorised. Compiled for the baseline only.
 #pragma once
 
 #include <cstdint>

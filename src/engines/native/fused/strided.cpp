@@ -28,10 +28,10 @@ template <class T>
 struct LaneOf {
   using type = std::conditional_t<
       std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>, float,
-      std::conditional_t<std::is_same_v<T, bool>, uint8_t,
-                         std::conditional_t<(std::is_integral_v<T> && sizeof(T) < 4), int32_t,
-                                            std::conditional_t<std::is_same_v<T, uint32_t>, int64_t,
-                                                               T>>>>;
+      std::conditional_t<
+          std::is_same_v<T, bool>, uint8_t,
+          std::conditional_t<(std::is_integral_v<T> && sizeof(T) < 4), int32_t,
+                             std::conditional_t<std::is_same_v<T, uint32_t>, int64_t, T>>>>;
 };
 
 template <class T, class L>
@@ -152,6 +152,19 @@ void Strided::store(void* base, const void* lanes, int64_t pos, int64_t n) const
           for (int64_t i = 0; i < run; ++i) p[i * stride] = from_lane<T, L>(src[i]);
       }
     }
+  });
+}
+
+void load_transposed(DType dtype, void* lanes, size_t pitch, const void* base, int64_t along,
+                     int64_t across, int64_t n, int64_t rows) {
+  with_dtype(dtype, [&](auto element) {
+    using T = decltype(element);
+    using L = typename LaneOf<T>::type;
+    const T* src = static_cast<const T*>(base);
+    L* dst = static_cast<L*>(lanes);
+    const int64_t step = static_cast<int64_t>(pitch / sizeof(L));
+    for (int64_t j = 0; j < n; ++j, src += along)
+      for (int64_t i = 0; i < rows; ++i) dst[i * step + j] = to_lane<T, L>(src[i * across]);
   });
 }
 

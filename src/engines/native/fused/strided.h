@@ -27,6 +27,10 @@ class Strided {
   Kernel load_, store_;
 };
 
+/// Rows of a transposed array: row i of the result, `pitch` bytes after the one before, has the
+/// lanes of base[i * across + j * along] for j < n. Reads whole cache lines where across is 1.
+void load_transposed(DType dtype, void* lanes, size_t pitch, const void* base, int64_t along,
+                     int64_t across, int64_t n, int64_t rows);
 /// The element at p as 64 bytes of its lane, repeated.
 void load_repeated(DType dtype, void* lanes, const void* p);
 /// A lane value as 64 bytes.

@@ -1,5 +1,6 @@
-// Included before any Highway header: the instruction sets that we compile for. The baseline is Highway's
-// one-lane target (there is none for SSE2); SSSE3 and the AVX-512 extensions would only cost compile time.
+// Included before any Highway header: the instruction sets that we compile for. The baseline is
+// Highway's one-lane target (there is none for SSE2); SSSE3 and the AVX-512 extensions would only
+// cost compile time.
 #pragma once
 
 #ifndef HWY_DISABLED_TARGETS

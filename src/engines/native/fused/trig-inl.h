@@ -1,5 +1,6 @@
-// sin and cos on vectors of float or double, at most 4 ulp for every argument. Moderate arguments are
-// reduced by multiples of pi/2 in three or four parts (Cody-Waite); a vector with a larger one goes to libm.
+// sin and cos on vectors of float or double, at most 4 ulp for every argument. Moderate arguments
+// are reduced by multiples of pi/2 in three or four parts (Cody-Waite); a vector with a larger one
+// goes to libm.
 #if defined(HORNGATE_FUSED_TRIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_TRIG_INL_H_
 #undef HORNGATE_FUSED_TRIG_INL_H_
@@ -15,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// pi/2 in parts. With fused multiply-add every product is exact; without, the parts are shorter and the
-/// range smaller.
+/// pi/2 in parts. With fused multiply-add every product is exact; without, the parts are shorter
+/// and the range smaller.
 template <class T>
 struct HalfPi;
 template <>
@@ -35,7 +36,8 @@ struct HalfPi<double> {
   static constexpr double kPart[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c06p-54,
                                      0x1.c1cd129024e09p-107};
 #else
-  static constexpr double kPart[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104};
+  static constexpr double kPart[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69,
+                                     0x1.b839a252049c1p-104};
 #endif
   static constexpr double kLimit = 1e6;
 };

@@ -1,0 +1,37 @@
+"""permute_dimensions: axis i of the result is axis pattern[i] of x."""
+
+import horngate as K
+import numpy as np
+from cases.harness import case, error
+from cases.inputs import rand
+
+def permute(x, pattern):
+    return np.transpose(x, pattern)
+
+
+for shape, pattern in [
+    ((2, 3, 4), (0, 2, 1)),
+    ((2, 3, 4), (2, 0, 1)),
+    ((2, 3, 4), (1, 0, 2)),
+    ((2, 3, 4), (0, 1, 2)),
+    ((2, 3), (1, 0)),
+    ((5,), (0,)),
+    ((2, 0, 3), (1, 2, 0)),
+    ((1, 3, 1, 2), (3, 0, 2, 1)),
+    ((2, 3, 4, 5), (0, 3, 1, 2)),
+    ((2, 3, 4, 5), (0, 2, 3, 1)),
+    ((2, 1, 3, 2, 2), (4, 2, 0, 3, 1)),
+    ((7, 31, 67), (0, 2, 1)),
+    ((2, 3, 4), (0, -1, -2)),
+]:
+    case(K.permute_dimensions, [rand(*shape)], pattern=pattern, oracle=permute, tol=0)
+for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
+    case(K.permute_dimensions, [rand(2, 3, 4)], pattern=(2, 0, 1), oracle=permute, dtypes=(dtype,), tol=0)
+case(K.permute_dimensions, [rand(2, 3, 4).known(1)], pattern=(1, 0, 2), oracle=permute, none=(3, None, None), second=True)
+for pattern in [(0, 1), (0, 1, 1), (0, 1, 3)]:
+    error(
+        K.permute_dimensions,
+        [rand(2, 3, 4)],
+        pattern=pattern,
+        text=f"permute_dimensions: pattern must name each of the 3 axes of x (shape (2, 3, 4)) once; got {pattern}.",
+    )

@@ -1,0 +1,63 @@
+"""slice: a block of a tensor."""
+
+import horngate as K
+import numpy as np
+from cases.harness import case, error
+from cases.inputs import data, rand
+
+def block(x, start, size):
+    return x[tuple(np.s_[b : None if n == -1 else b + n] for b, n in zip(start, size))]
+
+
+for shape, start, size in [
+    ((4, 3), [1, 0], [2, 2]),
+    ((4, 3), [1, 1], [-1, -1]),
+    ((4, 3), [0, 0], [4, 3]),
+    ((4, 3), [4, 0], [0, -1]),
+    ((5,), [2], [2]),
+    ((2, 3, 4), (0, 1, 2), (2, 1, -1)),
+    ((0, 3), [0, 1], [0, 2]),
+    ((131, 67), [7, 3], [101, 61]),
+]:
+    case(K.slice, [rand(*shape)], start=start, size=size, oracle=block, tol=0, second=len(shape) == 1)
+case(K.slice, [rand(4, 3)], start=[1, 0], size=[2, -1], oracle=block, none=(2, None), tol=0)
+for dtype in ("float16", "bfloat16", "int8", "int64", "bool"):
+    case(K.slice, [rand(4, 3)], start=[1, 0], size=[2, 2], oracle=block, tol=0, dtypes=(dtype,))
+
+
+def by_tensors(x, start, size):
+    return K.slice(x, start, size)
+
+
+def by_tensors_oracle(x, start, size):
+    return block(x, start.tolist(), size.tolist())
+
+
+case(
+    by_tensors,
+    [rand(5, 4), data([1, 0], "int32").known(), data([2, 3], "int32").known()],
+    oracle=by_tensors_oracle,
+    tol=0,
+    open=True,
+)
+error(
+    K.slice,
+    [rand(4, 3)],
+    start=[1],
+    size=[2, 2],
+    text="slice: start and size must have one entry per axis of x; got 1 and 2 for shape (4, 3).",
+)
+error(
+    K.slice,
+    [rand(4, 3)],
+    start=[5, 0],
+    size=[0, 1],
+    text="slice: start must be at most 4 on axis 0 of x of shape (4, 3); got 5.",
+)
+error(
+    K.slice,
+    [rand(4, 3)],
+    start=[1, 1],
+    size=[2, 3],
+    text="slice: start + size must be at most 3 on axis 1 of x of shape (4, 3); got 1 + 3.",
+)

@@ -1,0 +1,32 @@
+"""sum: along axes."""
+
+import horngate as K
+import numpy as np
+from cases import families, oracles
+from cases.harness import case, check
+from cases.inputs import data, rand
+
+families.reduction(K.sum, np.sum, "sum", empty=np.sum)
+for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
+    case(K.sum, [rand(3, 4)], axis=1, oracle=oracles.reduction(np.sum), dtypes=(dtype,))
+families.of_bools(K.sum, np.sum)
+case(K.sum, [data([1.0, np.inf, -np.inf, np.nan])], oracle=np.sum, grad=False, label="sum(NaN)")
+
+
+@check(dtype=("float32", "float16", "bfloat16"))
+def is_exact_enough_when_long(dtype):
+    """A plain running sum in these types would stop growing."""
+    n = 300_000 if dtype == "float32" else 5_000
+    x = K.placeholder((None,), dtype=dtype)
+    [got] = K.function([x], [K.cast(K.sum(x), "float64")])([np.full(n, 0.125)])
+    np.testing.assert_allclose(got, n * 0.125, rtol=0 if dtype == "float32" else 4e-3)
+
+
+@check
+def does_not_depend_on_the_shape_it_comes_in():
+    """Sums are cut into blocks of one size, whatever the number of threads is."""
+    values = np.random.default_rng(0).uniform(-1, 1, 200_000).astype("float32")
+    x = K.placeholder((None,))
+    f = K.function([x], [K.sum(x)])
+    np.testing.assert_array_equal(f([values])[0], f([values])[0])
+    np.testing.assert_allclose(f([values])[0], values.astype("float64").sum(), rtol=1e-4, atol=1e-2)

@@ -1,0 +1,21 @@
+"""transpose: the axes in reverse order."""
+
+import horngate as K
+import numpy as np
+import scipy.sparse
+from cases.harness import case, check
+from cases.inputs import rand
+
+for shape in [(2, 3), (3,), (), (2, 3, 4), (1, 5), (0, 3), (2, 3, 4, 5), (67, 129)]:
+    case(K.transpose, [rand(*shape)], oracle=np.transpose, tol=0, second=len(shape) == 2)
+for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
+    case(K.transpose, [rand(3, 4)], oracle=np.transpose, dtypes=(dtype,), tol=0)
+case(K.transpose, [rand(2, 3, 4).known(0)], oracle=np.transpose, none=(None, None, 2))
+
+
+@check
+def sparse_variable():
+    matrix = scipy.sparse.random(4, 3, 0.5, "csr", "float32", rng=np.random.default_rng(0))
+    t = K.transpose(K.variable(matrix))
+    assert K.is_sparse(t)
+    np.testing.assert_array_equal(K.eval(t), matrix.toarray().T)

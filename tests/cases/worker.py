@@ -1,0 +1,70 @@
+"""Runs tests of the cases on an engine that this process does not have: a process holds one engine only.
+
+Reads lines of JSON, {"file": ..., "name": ...}, and answers each by a line {"outcome": ..., "text": ...}.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import traceback
+
+
+class Worker:
+    """The other process, as the tests see it."""
+
+    def __init__(self, engine_name):
+        environment = dict(os.environ, KERAS_BACKEND=engine_name)
+        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "cases.worker", engine_name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+
+    def run(self, path, name):
+        try:
+            self.process.stdin.write(json.dumps({"file": str(path), "name": name}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            return {"outcome": "failed", "text": f"the process ended: {self.process.wait()}"}
+        return json.loads(line)
+
+    def is_alive(self):
+        return self.process.poll() is None
+
+
+def answer(request, engine):
+    from cases import harness, modes
+
+    for item in harness.items_of(request["file"], [engine]):
+        if item.name != request["name"]:
+            continue
+        try:
+            modes.run(item)
+        except modes.Skipped as e:
+            return {"outcome": "skipped", "text": str(e)}
+        except Exception:
+            return {"outcome": "failed", "text": traceback.format_exc()}
+        return {"outcome": "passed", "text": ""}
+    return {"outcome": "failed", "text": "no such item"}
+
+
+def main(engine_name):
+    from cases import engines
+
+    # What K functions print must not mix with the answers.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    engine = engines.find(engine_name)
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line), engine)), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
