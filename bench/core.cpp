@@ -1,5 +1,5 @@
-// The first benchmarks: our functions, called from C++, in turn with the libraries underneath called
-// directly and with a loop written by hand. bench/README.md says how to read the table.
+// The first benchmarks: our functions, called from C++, in turn with the libraries underneath
+// called directly and with a loop written by hand. bench/README.md says how to read the table.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -69,7 +69,8 @@ class Report {
   explicit Report(const Settings& settings) : settings_(settings) {
     if (settings.json) return;
     std::printf("C++, threads: %d; %s per call in microseconds, contenders in turn\n",
-                settings.threads, uses_cpu_time(settings) ? "CPU time" : "wall time");
+                settings.threads,
+                uses_cpu_time(settings) ? "CPU time (calls under 2 ms: wall time)" : "wall time");
     std::printf("%-14s %-36s %11s %11s %16s\n", "workload", "who", "min", "median",
                 "min, ours = 1");
   }

@@ -1,11 +1,11 @@
-"""The contenders of bench/run.py: one process each, so that their thread pools and allocators do not meet.
+"""The contenders of bench/run.py: a process each, so that their threads and allocators do not meet.
 
     python bench/peers.py <contender> <threads>
 
-reads commands as lines of JSON on standard input, {"workload": ..., "seconds": ..., "clock": "cpu" or
-"wall"}, and answers each with a line: {"samples": [seconds per call, ...], "check": [...]} or
-{"error": ...}. A contender is a class with a method per kind of workload that gives a callable; a call
-does the work once, waits for the result and returns it.
+reads commands as lines of JSON on standard input, {"workload": ..., "seconds": ..., "clock": ...}
+with "cpu" or "wall" as clock, and answers each with a line: {"samples": [seconds per call, ...],
+"check": [...]} or {"error": ...}. A contender is a class with a method per kind of workload that
+gives a callable; a call does the work once, waits for the result and returns it.
 """
 
 import importlib.util
@@ -20,6 +20,7 @@ ELEMENTS = {"elem_1k": 1_000, "elem_1M": 1_000_000, "elem_10M": 10_000_000}
 SIDES = {"matmul_512": 512, "matmul_1024": 1024}
 WORKLOADS = ["call_add1", "call_add1_np", *ELEMENTS, *SIDES, "conv3x3_nhwc"]
 LEAST_BATCH = 500e-6  # seconds; so that reading the clock costs nothing
+SHORT_CALL = 2e-3  # fits between two interruptions; CPU clocks are too coarse for less
 
 
 def randn(*shape, seed=0):
@@ -199,6 +200,7 @@ class TensorFlow(Contender):
         super().__init__(threads)
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+        os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever ~/.keras/keras.json says
         import tensorflow
 
         self.tf = tensorflow
@@ -317,7 +319,7 @@ def available():
 
 
 def limit_threads(threads):
-    """Before any import: libraries size their pools by these variables and by the CPUs they may use."""
+    """Before any import: libraries size their pools by these variables and by their CPUs."""
     for name in ("HORNGATE", "OMP", "OPENBLAS", "MKL"):
         os.environ[f"{name}_NUM_THREADS"] = str(threads)
     cpus = os.sched_getaffinity(0)
@@ -345,10 +347,11 @@ def check_values(result):
 def time_batches(run, seconds, clock):
     """Wall time, or the CPU time of all threads: some peers work in threads of their own."""
     wall = time.perf_counter
-    clock = time.process_time if clock == "cpu" else wall
     start = wall()
     run()
-    calls = max(1, int(LEAST_BATCH / max(wall() - start, 1e-7)))
+    guess = max(wall() - start, 1e-7)
+    clock = time.process_time if clock == "cpu" and guess > SHORT_CALL else wall
+    calls = max(1, int(LEAST_BATCH / guess))
     samples = []
     start = wall()
     while not samples or wall() - start < seconds:

@@ -1,10 +1,10 @@
-"""Our time next to NumPy's and every other peer that can be imported, and next to the libraries underneath.
+"""Our time next to NumPy's and each installed peer's, and next to the libraries underneath.
 
     python bench/run.py [--threads N] [--rounds N] [--seconds S] [--wall]
-                        [--only NAME ...] [--without NAME ...]
+                        [--keep-memory] [--only NAME ...] [--without NAME ...]
 
-Prints every measurement, then one line of ratios per workload, then the marks we set ourselves, each
-with PASS or FAIL. A missed mark is not an error. bench/README.md says how to read it.
+Prints every measurement, then one line of ratios per workload, then the marks we set ourselves,
+each with PASS or FAIL. A missed mark is not an error. bench/README.md says how to read it.
 """
 
 import argparse
@@ -20,20 +20,27 @@ import peers
 ROOT = Path(__file__).resolve().parent.parent
 CORE = ROOT / "build" / "bin" / "bench_core"
 CALL_MARK = 6.0  # us, one element from Python
+# glibc gives large blocks back to the system and gets them again, page by page, in the next call.
+KEEP_MEMORY = {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
+    "MALLOC_TOP_PAD_": str(1 << 28),
+}
 ROW = "{:<14} {:<36} {:>12} {:>12} {:>14}"
 
 
 class Worker:
     """A contender's process. `problem` says why it cannot be asked."""
 
-    def __init__(self, name, threads):
+    def __init__(self, name, options):
         self.name, self.problem = name, None
-        self.errors = subprocess.DEVNULL if name != "horngate" else None
         self.process = subprocess.Popen(
-            [sys.executable, peers.__file__, name, str(threads)],
+            [sys.executable, peers.__file__, name, str(options.threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self.errors,
+            # Why a peer cannot be imported is not our business; why we cannot, is.
+            stderr=None if name == "horngate" else subprocess.DEVNULL,
+            env={**os.environ, **(KEEP_MEMORY if options.keep_memory else {})},
             text=True,
         )
         self.read()
@@ -146,6 +153,9 @@ def parse():
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=0.25, help="per contender and round")
     parser.add_argument("--wall", action="store_true", help="not CPU time for one thread")
+    parser.add_argument(
+        "--keep-memory", action="store_true", help="peers' freed memory stays with the process"
+    )
     parser.add_argument("--only", nargs="+", default=[], help="beginnings of workload names")
     parser.add_argument("--without", nargs="+", default=[], help="peers to leave out")
     options = parser.parse_args()
@@ -156,10 +166,11 @@ def parse():
 
 def main():
     options = parse()
-    clock = {"cpu": "CPU time", "wall": "wall time"}[options.clock]
+    load = os.getloadavg()[0]
+    clock = {"cpu": "CPU time (calls under 2 ms: wall time)", "wall": "wall time"}[options.clock]
     print(
         f"Horngate benchmarks: float32, threads: {options.threads}, {clock}; "
-        f"this machine has {os.cpu_count()} CPUs and a load of {os.getloadavg()[0]:.1f}.\n"
+        f"this machine has {os.cpu_count()} CPUs and a load of {load:.1f}.\n"
     )
 
     print("From C++, in turn with the libraries called directly:")
@@ -172,7 +183,7 @@ def main():
     workers = []
     for name in peers.available():
         if name not in options.without:
-            worker = Worker(name, options.threads)
+            worker = Worker(name, options)
             if worker.problem:
                 print(f"{name}: cannot be imported; left out.")
             else:
@@ -193,6 +204,8 @@ def main():
     print_rows(rows)
     summary_table(names, core, python)
 
+    if options.clock == "wall" and load + options.threads > os.cpu_count() + 0.5:
+        print("NOTE  the machine was busy: wall times, and marks that rest on them, mean little.")
     for m in marks:
         mark(m["pass"], m["mark"])
     ours = python.get("call_add1_np", {}).get("horngate")

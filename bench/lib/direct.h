@@ -8,8 +8,8 @@
 
 namespace horngate::bench {
 
-/// c = a b for n x n matrices, by OpenBLAS. It sets the number of OpenBLAS' threads to 1 afterwards:
-/// our own products run in the same process and bring their own threads.
+/// c = a b for n x n matrices, by OpenBLAS, whose number of threads is 1 again afterwards: our own
+/// products run in the same process and bring their own threads.
 void openblas_matmul(int64_t n, const float* a, const float* b, float* c, int threads);
 
 /// The same by oneDNN.
@@ -24,7 +24,7 @@ struct ConvSizes {
   int64_t images, side, channels, filters, taps;
 };
 
-/// y = conv2d(x, w) with padding same, by oneDNN: x and y are channels-last, w (rows, cols, in, out).
+/// y = conv2d(x, w) with padding same, by oneDNN; x, y channels-last, w (rows, cols, in, out).
 class OnednnConv {
  public:
   OnednnConv(const ConvSizes& sizes, const float* x, const float* w, float* y, int threads);

@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kBatch = 500e-6;  // at least, so that reading the clock costs nothing
 constexpr double kTurn = 10e-3;    // of batches, before the next contender has its turn
-// OpenBLAS and OpenMP let idle threads spin for some 30 ms, which would take a CPU from the next one.
+constexpr double kShortCall = 2e-3;
+// Idle threads of OpenBLAS and OpenMP spin for up to 30 ms and would take a CPU from the next one.
 constexpr auto kSpinning = std::chrono::milliseconds(40);
 
 double now(clockid_t clock = CLOCK_MONOTONIC) {
@@ -27,12 +28,12 @@ double time_calls(const std::function<void()>& run, int calls, clockid_t clock =
   return (now(clock) - start) / calls;
 }
 
-/// Calls per batch; as a side effect the contender is warm afterwards.
-int batch_size(const std::function<void()>& run) {
+/// About the time of a call; as a side effect the contender is warm afterwards.
+double guess(const std::function<void()>& run) {
   run();
-  double best = time_calls(run, 1);
-  if (best < kBatch) best = std::min(best, time_calls(run, 20));
-  return std::max(1, static_cast<int>(kBatch / std::max(best, 1e-8)));
+  const double first = time_calls(run, 1);
+  return first < kBatch ? std::min(first, time_calls(run, 20))
+                        : std::min(first, time_calls(run, 1));
 }
 
 }  // namespace
@@ -48,8 +49,13 @@ double Times::median() const {
 
 std::vector<Times> in_turn(const std::vector<Contender>& contenders, const Budget& budget) {
   std::vector<int> calls;
-  for (const Contender& c : contenders) calls.push_back(batch_size(c.run));
-  const clockid_t clock = budget.cpu_time ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+  std::vector<clockid_t> clocks;
+  for (const Contender& c : contenders) {
+    const double seconds = std::max(guess(c.run), 1e-8);
+    calls.push_back(std::max(1, static_cast<int>(kBatch / seconds)));
+    clocks.push_back(budget.cpu_time && seconds > kShortCall ? CLOCK_THREAD_CPUTIME_ID
+                                                             : CLOCK_MONOTONIC);
+  }
   std::vector<Times> times(contenders.size());
   const double start = now();
   for (int round = 0; round < budget.least_rounds || now() - start < budget.seconds; ++round)
@@ -59,7 +65,7 @@ std::vector<Times> in_turn(const std::vector<Contender>& contenders, const Budge
       if (wakes_threads) std::this_thread::sleep_for(kSpinning);
       if (wakes_threads || calls[i] > 1) run();  // its threads and its data are back
       const double end = now() + kTurn;
-      do times[i].samples.push_back(time_calls(run, calls[i], clock));
+      do times[i].samples.push_back(time_calls(run, calls[i], clocks[i]));
       while (now() < end);
     }
   return times;

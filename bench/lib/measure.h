@@ -1,4 +1,4 @@
-// Timing for the benchmarks: contenders run in turn, so that a busy machine hurts all of them alike.
+// Timing for the benchmarks: contenders run in turn, so that a busy machine hurts all alike.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,9 @@ struct Budget {
   double seconds = 1.0;  // for all contenders of a workload together
   int threads = 1;
   int least_rounds = 5;
-  bool cpu_time = false;  // of the calling thread, instead of wall time
+  // CPU time of the calling thread for calls of more than 2 ms. Shorter ones fit between two
+  // interruptions, and the CPU clock of a virtual machine is off by more than they take.
+  bool cpu_time = false;
 };
 
 /// Times of each contender, in their order.

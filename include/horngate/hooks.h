@@ -1,5 +1,5 @@
-// For bindings to other languages: interruption, lines of print_tensor, warnings, and one wrapper per tensor.
-// C++ programs need none of it.
+// For bindings to other languages: interruption, lines of print_tensor, warnings, and one wrapper
+// per tensor. C++ programs need none of it.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,18 @@ namespace horngate::hooks {
 
 using LineHandler = std::function<void(const std::string&)>;
 
-/// Asked about every 50 ms during a call, on the calling thread; non-zero ends the call with Interrupted.
+/// Asked about every 50 ms during a call, on the calling thread; non-zero ends the call with
+/// Interrupted.
 HORNGATE_API void set_interrupt_check(int (*check)());
-/// Takes the lines of print_tensor, on the calling thread, while locks of variables are held: it may wait only
-/// for what no caller of the library holds. Unset: standard error.
+/// Takes the lines of print_tensor, on the calling thread, while locks of variables are held: it
+/// may wait only for what no caller of the library holds. Unset: standard error.
 HORNGATE_API void set_print_handler(LineHandler handler);
 /// Takes warnings, under the same rule. Unset: they are dropped.
 HORNGATE_API void set_warning_handler(LineHandler handler);
 
-/// A word of the tensor's node that is the binding's own: null at first, never read by the library. All
-/// outputs of a node share it. The binding orders access (Python: with the GIL held) and clears it while it
-/// still holds the node.
+/// A word of the tensor's node that is the binding's own: null at first, never read by the library.
+/// All outputs of a node share it. The binding orders access (Python: with the GIL held) and clears
+/// it while it still holds the node.
 [[nodiscard]] HORNGATE_API void*& wrapper_slot(const Tensor& t);
 /// Whether the value may depend on the learning phase.
 [[nodiscard]] HORNGATE_API bool uses_learning_phase(const Tensor& t);

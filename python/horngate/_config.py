@@ -174,7 +174,7 @@ def reset_uids():
 
 
 def clear_session():
-    """Forgets names, uids, the learning phase and cached memory; tensors that are in use stay valid.
+    """Forgets names, uids, the learning phase and cached memory; tensors in use stay valid.
 
     Example:
         >>> K.clear_session()

@@ -9,8 +9,8 @@ def switch(condition, then_expression, else_expression):
     """Gives one of two expressions.
 
     Args:
-        condition: tensor, not 0 means true. A scalar takes an expression whole; one with axes chooses element by
-            element and is repeated over the further axes.
+        condition: tensor, not 0 means true. A scalar takes an expression whole; one with axes
+            chooses element by element and is repeated over the further axes.
         then_expression, else_expression: tensors, numbers, or functions that give a tensor.
 
     Example:

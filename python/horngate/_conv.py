@@ -105,9 +105,7 @@ def conv2d_transpose(
     )
 
 
-def conv3d_transpose(
-    x, kernel, output_shape, strides=(1, 1, 1), padding="valid", data_format=None
-):
+def conv3d_transpose(x, kernel, output_shape, strides=(1, 1, 1), padding="valid", data_format=None):
     """Takes the transpose of `conv3d`.
 
     Args:
@@ -197,7 +195,8 @@ def separable_conv2d(
         dilation_rate: distances between the taps of the kernel.
 
     Example:
-        >>> x, depthwise, pointwise = K.zeros((1, 5, 5, 3)), K.zeros((3, 3, 3, 2)), K.zeros((1, 1, 6, 4))
+        >>> x, depthwise = K.zeros((1, 5, 5, 3)), K.zeros((3, 3, 3, 2))
+        >>> pointwise = K.zeros((1, 1, 6, 4))
         >>> K.int_shape(K.separable_conv2d(x, depthwise, pointwise))
         (1, 3, 3, 4)
     """
@@ -242,9 +241,7 @@ def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format
     return _hg.local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
-def pool2d(
-    x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"
-):
+def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
     """Takes the largest or the mean value of each window of rows and columns.
 
     Args:
@@ -262,9 +259,7 @@ def pool2d(
     return _hg.pool2d(x, pool_size, strides, padding, data_format, pool_mode)
 
 
-def pool3d(
-    x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"
-):
+def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
     """Takes the largest or the mean value of each window of depth, rows and columns.
 
     Args:

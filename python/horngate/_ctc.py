@@ -16,11 +16,9 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
         >>> labels, lengths = K.constant([[1, 2, 0], [3, 0, 0]]), K.constant([2, 1])
         >>> K.ctc_label_dense_to_sparse(labels, lengths)
         Traceback (most recent call last):
-        NotImplementedError: ctc_label_dense_to_sparse: not there yet; ctc_batch_cost takes dense labels.
+        NotImplementedError: ctc_label_dense_to_sparse: not there yet; give dense labels.
     """
-    raise NotImplementedError(
-        "ctc_label_dense_to_sparse: not there yet; ctc_batch_cost takes dense labels."
-    )
+    raise NotImplementedError("ctc_label_dense_to_sparse: not there yet; give dense labels.")
 
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
@@ -37,7 +35,8 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
     Example:
         >>> y_pred = K.softmax(K.zeros((1, 4, 3)))
-        >>> loss = K.ctc_batch_cost(K.constant([[0, 1]]), y_pred, K.constant([[4]]), K.constant([[2]]))
+        >>> lengths = K.constant([[4]]), K.constant([[2]])
+        >>> loss = K.ctc_batch_cost(K.constant([[0, 1]]), y_pred, *lengths)
         >>> K.int_shape(loss)
         (1, 1)
     """

@@ -190,8 +190,8 @@ def clip(x, min_value, max_value):
 
     Args:
         x: tensor.
-        min_value, max_value: numbers or tensors; None leaves a side open. Where max_value is below min_value, min_value
-            counts.
+        min_value, max_value: numbers or tensors; None leaves a side open. Where max_value is below
+            min_value, min_value counts.
 
     Example:
         >>> K.eval(K.clip(K.constant([-1., 0.5, 7.]), 0, 6))

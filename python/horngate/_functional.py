@@ -8,7 +8,9 @@ __all__ = ["foldl", "foldr", "function", "gradients", "map_fn", "rnn", "stop_gra
 
 def _checked_list(values, argument):
     if not isinstance(values, (list, tuple)):
-        raise TypeError(f"function: {argument} must be a list or tuple; got {type(values).__name__}.")
+        raise TypeError(
+            f"function: {argument} must be a list or tuple; got {type(values).__name__}."
+        )
     return values
 
 
@@ -16,12 +18,14 @@ def function(inputs, outputs, updates=None, **kwargs):
     """Makes a program that can be called with a list of values and gives a list of NumPy arrays.
 
     Args:
-        inputs: list of placeholders; any other dense tensor may be fed too, and None stands for nothing.
+        inputs: list of placeholders; any other dense tensor may be fed too, and None stands for
+            nothing.
         outputs: list of tensors.
-        updates: list of updates, or of pairs (variable, new value). They happen after the outputs are computed, all
-            together, and not at all when the call fails.
-        **kwargs: name, a string for messages; fetches, tensors that are computed and not returned; feed_dict, fixed
-            values of more tensors. options and run_metadata, which belong to TensorFlow's sessions, may be None.
+        updates: list of updates, or of pairs (variable, new value). They happen after the outputs
+            are computed, all together, and not at all when the call fails.
+        **kwargs: name, a string for messages; fetches, tensors that are computed and not returned;
+            feed_dict, fixed values of more tensors. options and run_metadata, which belong to
+            TensorFlow's sessions, may be None.
 
     Example:
         >>> x = K.placeholder((None, 2))
@@ -160,12 +164,13 @@ def rnn(
     """Runs a function over the time axis.
 
     Args:
-        step_function: takes (input, states + constants), gives (output, new states). It is called twice, so that
-            what it keeps for all steps is made outside of the loop.
+        step_function: takes (input, states + constants), gives (output, new states). It is called
+            twice, so that what it keeps for all steps is made outside of the loop.
         inputs: tensor (samples, time, ..).
         initial_states: list of tensors.
         go_backwards: whether to begin at the last time step.
-        mask: (samples, time) or (samples, time, 1); where it is 0, output and states are those of the step before.
+        mask: (samples, time) or (samples, time, 1); where it is 0, output and states are those of
+            the step before.
         constants: list of tensors for each step.
         unroll: whether the graph has a copy of the step for each time step; the result is the same.
         input_length: number of time steps, for unroll when inputs do not tell.

@@ -6,7 +6,7 @@ __all__ = ["batch_dot", "dot", "gather", "transpose"]
 
 
 def dot(x, y):
-    """Multiplies over the last axis of x and the second to last of y; for matrices, the matrix product.
+    """Multiplies over the last axis of x and the second to last of y; the product of matrices.
 
     Args:
         x: tensor; a matrix may be sparse.

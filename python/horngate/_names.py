@@ -2,5 +2,5 @@
 
 
 def own_name(name):
-    """The name without what name_scope gave: "scope/" says where, and the scope is open there anyway."""
+    """The name; none for "scope/", which name_scope gave and which is where we are anyway."""
     return None if name and name.endswith("/") else name

@@ -255,7 +255,8 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
         (normalised tensor, mean, variance).
 
     Example:
-        >>> y, mean, variance = K.normalize_batch_in_training(K.constant([[1.], [3.]]), None, None, [0])
+        >>> x = K.constant([[1.], [3.]])
+        >>> y, mean, variance = K.normalize_batch_in_training(x, None, None, [0])
         >>> K.eval(mean), K.eval(variance)
         (array([2.], dtype=float32), array([1.], dtype=float32))
     """
@@ -273,8 +274,8 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
         epsilon: small number that is added to the variance.
 
     Example:
-        >>> x = K.constant([[1.], [3.]])
-        >>> K.eval(K.batch_normalization(x, K.constant([2.]), K.constant([1.]), None, None, epsilon=0))
+        >>> x, mean, var = K.constant([[1.], [3.]]), K.constant([2.]), K.constant([1.])
+        >>> K.eval(K.batch_normalization(x, mean, var, None, None, epsilon=0))
         array([[-1.],
                [ 1.]], dtype=float32)
     """

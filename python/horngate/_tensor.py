@@ -41,14 +41,15 @@ def _itself(self, memo=None):
 
 def _refuse_pickle(self, protocol):
     raise TypeError(
-        f'cannot pickle the tensor "{self.name}": it is part of a graph, not a value. Pickle K.eval(x) or a variable.'
+        f'cannot pickle the tensor "{self.name}": it is part of a graph, not a value.'
+        " Pickle K.eval(x) or a variable."
     )
 
 
 def _refuse_array(self, dtype=None, copy=None):
     raise TypeError(
-        f'the tensor "{self.name}" is no array: it has no value while the graph is built. Use K.eval, or K functions'
-        " in place of NumPy's."
+        f'the tensor "{self.name}" is no array: it has no value while the graph is built.'
+        " Use K.eval, or K functions in place of NumPy's."
     )
 
 
@@ -67,7 +68,11 @@ def _state_of(variable):
     attributes = {key: variable.__dict__[key] for key in _KEPT if key in variable.__dict__}
     value = _hg.batch_get_value([variable])[0]
     if variable.dtype == "bfloat16":
-        value = value.astype("float32") if value.dtype != "uint16" else _hg.eval(_hg.cast(variable, "float32"))
+        value = (
+            value.astype("float32")
+            if value.dtype != "uint16"
+            else _hg.eval(_hg.cast(variable, "float32"))
+        )
     return value, variable.dtype, variable.name, attributes
 
 

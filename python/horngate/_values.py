@@ -97,7 +97,7 @@ def batch_set_value(tuples):
 
 
 def print_tensor(x, message=""):
-    """Gives the same value; whenever it is computed, a line with the message and the value is printed.
+    """Gives the same value; whenever it is computed, a line with message and value is printed.
 
     Args:
         x: tensor.

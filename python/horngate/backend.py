@@ -1,7 +1,19 @@
 """All functions of the backend in one place; what KERAS_BACKEND=horngate gives to Keras."""
 
-from horngate import _config, _control, _conv, _ctc, _elementwise, _functional, _linalg, _nn, _random, _shape
-from horngate import _values, _variables
+from horngate import (
+    _config,
+    _control,
+    _conv,
+    _ctc,
+    _elementwise,
+    _functional,
+    _linalg,
+    _nn,
+    _random,
+    _shape,
+    _values,
+    _variables,
+)
 from horngate import legacy as _legacy
 from horngate._config import *  # noqa: F403
 from horngate._control import *  # noqa: F403

@@ -15,8 +15,7 @@ namespace {
 
 /// Keeps the memory of a fetched array alive for NumPy.
 struct Owner {
-  PyObject_HEAD
-  Storage storage;
+  PyObject_HEAD Storage storage;
 };
 
 PyTypeObject* owner_type = nullptr;
@@ -100,8 +99,8 @@ PyArray_Descr* descr_of(DType t) {
     const nb::object dtype = value.attr("dtype");
     type = std::string("an array of dtype ") + nb::str(dtype).c_str();
   }
-  throw TypeError(std::string(function) + ": a tensor, a number or an array of numbers is wanted; got " +
-                  type + ".");
+  throw TypeError(std::string(function) +
+                  ": a tensor, a number or an array of numbers is wanted; got " + type + ".");
 }
 
 /// Drops a reference from wherever the last holder of the memory is.
@@ -117,7 +116,9 @@ std::function<void()> release_of(PyObject* object) {
 
 bool has_numpy_bfloat16() { return find_bfloat16() != nullptr; }
 bool is_ndarray(PyObject* object) { return PyArray_Check(object); }
-bool is_numpy_scalar(PyObject* object) { return PyArray_CheckScalar(object) && !PyArray_Check(object); }
+bool is_numpy_scalar(PyObject* object) {
+  return PyArray_CheckScalar(object) && !PyArray_Check(object);
+}
 int ndim_of(PyObject* ndarray) { return PyArray_NDIM(reinterpret_cast<PyArrayObject*>(ndarray)); }
 
 bool borrow_array(PyObject* object, Array* out) {
@@ -137,7 +138,8 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
       (!dtype || fits.dtype() == *dtype))
     return nb::borrow(value);
   constexpr int kFlags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
-  PyObject* made = value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr);
+  PyObject* made =
+      value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr);
   if (!made && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ValueError) &&
       !PyErr_ExceptionMatches(PyExc_TypeError))
     nb::raise_python_error();
@@ -146,15 +148,16 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
   // Text and complex numbers could be cast, but hardly ever are what is meant.
   PyArray_Descr* from = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(made));
   if (!dtype_of(from) && from->kind != 'O' && from->kind != 'f') raise_not_numeric(value, function);
-  // Without ml_dtypes NumPy cannot make bfloat16: float32 is the next best, we cast ourselves. Python objects
-  // and long doubles become float64.
+  // Without ml_dtypes NumPy cannot make bfloat16: float32 is the next best, we cast ourselves.
+  // Python objects and long doubles become float64.
   const bool narrow_later = dtype == DType::bfloat16 && !find_bfloat16();
   PyArray_Descr* to = nullptr;
   if (dtype)
     to = descr_of(narrow_later ? DType::float32 : *dtype);
   else if (!dtype_of(from))
     to = descr_of(DType::float64);
-  nb::object result = nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made), to, kFlags));
+  nb::object result =
+      nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made), to, kFlags));
   if (!result.is_valid() || !borrow_array(result.ptr(), &fits)) raise_not_numeric(value, function);
   return result;
 }
@@ -165,13 +168,14 @@ Array array_from(nb::handle value, std::optional<DType> dtype, const char* funct
   borrow_array(object.ptr(), &borrowed);
   if (dtype && borrowed.dtype() != *dtype) return borrowed.cast(*dtype);
   Py_INCREF(object.ptr());
-  return Array::view(borrowed.raw(), borrowed.dtype(), borrowed.dims(), {}, release_of(object.ptr()));
+  return Array::view(borrowed.raw(), borrowed.dtype(), borrowed.dims(), {},
+                     release_of(object.ptr()));
 }
 
 bool is_scipy_sparse(PyObject* object) {
   // What NumPy and Python give us most often has no such attribute; ask the type, not the object.
-  if (PyArray_Check(object) || PyFloat_Check(object) || PyLong_Check(object) || PyList_Check(object) ||
-      PyTuple_Check(object))
+  if (PyArray_Check(object) || PyFloat_Check(object) || PyLong_Check(object) ||
+      PyList_Check(object) || PyTuple_Check(object))
     return false;
   return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "tocsr");
 }
@@ -185,7 +189,8 @@ Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const cha
     const nb::object values = csr.attr(name);
     return array_from(values, t, function);
   };
-  return Array::sparse(part("indptr", DType::int64), part("indices", DType::int64), part("data", dtype), dims);
+  return Array::sparse(part("indptr", DType::int64), part("indices", DType::int64),
+                       part("data", dtype), dims);
 }
 
 PyObject* to_ndarray(const Array& array) {
@@ -200,9 +205,9 @@ PyObject* to_ndarray(const Array& array) {
     if (!array.is_contiguous()) strides[i] = array.strides()[static_cast<size_t>(i)] * item;
   }
   PyArray_Descr* descr = descr_of(array.dtype());
-  PyObject* result =
-      PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims, array.is_contiguous() ? nullptr : strides,
-                           array.raw(), NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED, nullptr);
+  PyObject* result = PyArray_NewFromDescr(&PyArray_Type, descr, rank, dims,
+                                          array.is_contiguous() ? nullptr : strides, array.raw(),
+                                          NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED, nullptr);
   if (!result) nb::raise_python_error();
   auto* owner = PyObject_New(Owner, owner_type);
   if (!owner) {
@@ -210,7 +215,8 @@ PyObject* to_ndarray(const Array& array) {
     nb::raise_python_error();
   }
   new (&owner->storage) Storage(array.storage());
-  PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(result), reinterpret_cast<PyObject*>(owner));
+  PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(result),
+                        reinterpret_cast<PyObject*>(owner));
   return result;
 }
 
@@ -279,7 +285,8 @@ void init_array(nb::module_& m) {
   owner_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!owner_type) nb::raise_python_error();
   m.def("to_dlpack", &to_dlpack, "A DLPack capsule over the array's memory.");
-  m.def("from_dlpack", &from_dlpack, "A NumPy array over the memory of a DLPack capsule or exporter.");
+  m.def("from_dlpack", &from_dlpack,
+        "A NumPy array over the memory of a DLPack capsule or exporter.");
 }
 
 }  // namespace horngate::python

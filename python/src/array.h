@@ -1,4 +1,5 @@
-// NumPy arrays as horngate::Array and back, without copies. array.cpp alone knows NumPy's C interface.
+// NumPy arrays as horngate::Array and back, without copies. array.cpp alone knows NumPy's C
+// interface.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,12 +12,12 @@ namespace horngate::python {
 
 namespace nb = nanobind;
 
-/// A view of a NumPy array whose dtype and memory order we take as they are; false for all else. The view
-/// does not hold the object: the caller does, for as long as the view lives.
+/// A view of a NumPy array whose dtype and memory order we take as they are; false for all else.
+/// The view does not hold the object: the caller does, for as long as the view lives.
 bool borrow_array(PyObject* object, Array* out);
 
-/// A NumPy array of anything NumPy makes one of; `dtype` unset: what NumPy chooses. The result is such that
-/// borrow_array takes it. `function` begins the error for what cannot be numbers.
+/// A NumPy array of anything NumPy makes one of; `dtype` unset: what NumPy chooses. The result is
+/// such that borrow_array takes it. `function` begins the error for what cannot be numbers.
 nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function);
 
 /// The same as an Array that holds the object.
@@ -26,8 +27,8 @@ Array array_from(nb::handle value, std::optional<DType> dtype, const char* funct
 bool is_scipy_sparse(PyObject* object);
 Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const char* function);
 
-/// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; where that package is
-/// missing, the bits come as uint16.
+/// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; where that
+/// package is missing, the bits come as uint16.
 PyObject* to_ndarray(const Array& array);
 
 /// Whether ml_dtypes is there.

@@ -1,4 +1,5 @@
-// Functions of functions: recurrence over time, map and fold; gradients that stop, values that print.
+// Functions of functions: recurrence over time, map and fold; gradients that stop, values that
+// print.
 #include "horngate/ops/functional.h"
 
 #include <nanobind/stl/string.h>
@@ -9,7 +10,8 @@
 namespace horngate::python {
 namespace {
 
-/// The tensors of a loop as Python objects; they belong to the loop, so nothing holds their arguments.
+/// The tensors of a loop as Python objects; they belong to the loop, so nothing holds their
+/// arguments.
 nb::list wrapped(const Tensors& tensors) {
   nb::list out;
   for (const Tensor& t : tensors) out.append(nb::steal(wrap(t)));
@@ -62,7 +64,8 @@ void bind_functional(nb::module_& m) {
     if (!constants.is_none()) options.constants = call.tensor_list(constants, "constants");
     options.unroll = call.truth(unroll);
     options.input_length = call.optional_integer(input_length, "input_length");
-    // The step's tensors are of the loop: a Call of its own keeps them out of what the results hold.
+    // The step's tensors are of the loop: a Call of its own keeps them out of what the results
+    // hold.
     const RnnStepFunction step = [&](const Tensor& x_t, const Tensors& all_states) {
       Call inner("rnn");
       return call_step(inner, step_function, x_t, all_states);
@@ -80,7 +83,8 @@ void bind_functional(nb::module_& m) {
       const nb::object made = fn(nb::steal(wrap(e)));
       return inner.tensor(made);
     };
-    return call.result(map_fn(one, t, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));
+    return call.result(
+        map_fn(one, t, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));
   });
   // The same over a list of tensors; fn takes and gives lists.
   m.def("map_fn_list", [](Any fn, Any elems, Any name, Any dtype) {

@@ -20,7 +20,8 @@ void crossentropy(nb::module_& m, const char* name) {
   m.def(name, [name](Any target, Any output, Any from_logits, Any axis) {
     Call call(name);
     const auto [t, y] = call.tensors(target, output);
-    return call.result(F(t, y, {.from_logits = call.truth(from_logits), .axis = call.integer(axis, "axis")}));
+    return call.result(
+        F(t, y, {.from_logits = call.truth(from_logits), .axis = call.integer(axis, "axis")}));
   });
 }
 
@@ -31,28 +32,29 @@ void bind_normalization(nb::module_& m) {
     return call.result(l2_normalize(t, call.axis(axis)));
   });
   // Gives (normalized, mean, variance).
-  m.def("normalize_batch_in_training",
-        [](Any x, Any gamma, Any beta, Any reduction_axes, Any epsilon) {
-          Call call("normalize_batch_in_training");
-          const Tensor t = call.tensor(x);
-          const Tensor scale = call.optional_tensor(gamma, t.dtype());
-          const Tensor offset = call.optional_tensor(beta, t.dtype());
-          const NormalizedBatch r = normalize_batch_in_training(
-              t, scale, offset, call.ints(reduction_axes, "reduction_axes"), call.real(epsilon, "epsilon"));
-          return nb::make_tuple(call.result(r.normalized), call.result(r.mean), call.result(r.variance));
-        });
-  m.def("batch_normalization", [](Any x, Any mean, Any var, Any beta, Any gamma, Any axis,
-                                  Any epsilon) {
-    Call call("batch_normalization");
+  m.def("normalize_batch_in_training", [](Any x, Any gamma, Any beta, Any reduction_axes,
+                                          Any epsilon) {
+    Call call("normalize_batch_in_training");
     const Tensor t = call.tensor(x);
-    const Tensor centre = call.tensor(mean, t.dtype());
-    const Tensor spread = call.tensor(var, t.dtype());
-    const Tensor offset = call.optional_tensor(beta, t.dtype());
     const Tensor scale = call.optional_tensor(gamma, t.dtype());
-    return call.result(batch_normalization(
-        t, centre, spread, offset, scale,
-        {.axis = call.integer(axis, "axis"), .epsilon = call.real(epsilon, "epsilon")}));
+    const Tensor offset = call.optional_tensor(beta, t.dtype());
+    const NormalizedBatch r =
+        normalize_batch_in_training(t, scale, offset, call.ints(reduction_axes, "reduction_axes"),
+                                    call.real(epsilon, "epsilon"));
+    return nb::make_tuple(call.result(r.normalized), call.result(r.mean), call.result(r.variance));
   });
+  m.def("batch_normalization",
+        [](Any x, Any mean, Any var, Any beta, Any gamma, Any axis, Any epsilon) {
+          Call call("batch_normalization");
+          const Tensor t = call.tensor(x);
+          const Tensor centre = call.tensor(mean, t.dtype());
+          const Tensor spread = call.tensor(var, t.dtype());
+          const Tensor offset = call.optional_tensor(beta, t.dtype());
+          const Tensor scale = call.optional_tensor(gamma, t.dtype());
+          return call.result(batch_normalization(
+              t, centre, spread, offset, scale,
+              {.axis = call.integer(axis, "axis"), .epsilon = call.real(epsilon, "epsilon")}));
+        });
 }
 
 }  // namespace

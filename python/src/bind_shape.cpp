@@ -52,8 +52,9 @@ void bind_repeating(nb::module_& m) {
     Call call("arange");
     const Number first = call.number(start);
     const Number end = call.number(stop);
-    return call.result(
-        arange(first, {.stop = end, .step = call.number(step), .dtype = dtype_from_python(dtype, "arange")}));
+    return call.result(arange(
+        first,
+        {.stop = end, .step = call.number(step), .dtype = dtype_from_python(dtype, "arange")}));
   });
   m.def("one_hot", [](Any indices, Any num_classes) {
     Call call("one_hot");
@@ -63,15 +64,15 @@ void bind_repeating(nb::module_& m) {
 }
 
 void bind_resizing(nb::module_& m) {
-  m.def("resize_images",
-        [](Any x, Any height_factor, Any width_factor, Any data_format, Any interpolation) {
-          Call call("resize_images");
-          const Tensor t = call.tensor(x);
-          const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
-          return call.result(resize_images(t, call.integer(height_factor, "height_factor"),
-                                           call.integer(width_factor, "width_factor"), format,
-                                           interpolation_from(nb::str(interpolation).c_str(), call.function())));
-        });
+  m.def("resize_images", [](Any x, Any height_factor, Any width_factor, Any data_format,
+                            Any interpolation) {
+    Call call("resize_images");
+    const Tensor t = call.tensor(x);
+    const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
+    return call.result(resize_images(
+        t, call.integer(height_factor, "height_factor"), call.integer(width_factor, "width_factor"),
+        format, interpolation_from(nb::str(interpolation).c_str(), call.function())));
+  });
   m.def("resize_volumes",
         [](Any x, Any depth_factor, Any height_factor, Any width_factor, Any data_format) {
           Call call("resize_volumes");

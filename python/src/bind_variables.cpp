@@ -39,8 +39,10 @@ void bind_variables(nb::module_& m) {
     ConstantOptions options{.dtype = type, .name = call.text(name, "name")};
     if (!shape.is_none()) options.shape = call.static_shape(shape);
     if (is_tensor(value.ptr()))
-      throw TypeError("constant: value must be a number, a list or an array; got a tensor. K.identity makes a new "
-                      "tensor of it.");
+      throw TypeError(
+          "constant: value must be a number, a list or an array; got a tensor. K.identity makes a "
+          "new "
+          "tensor of it.");
     return call.result(constant(array_from(value, type, "constant"), options));
   });
   m.def("placeholder", [](Any shape, Any ndim, Any dtype, Any sparse, Any name) {

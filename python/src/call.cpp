@@ -37,8 +37,8 @@ bool fits(const Array& values, DType wanted) {
   return true;
 }
 
-/// The dtype of a constant beside a tensor: a float literal becomes the float type there, an integer one whatever
-/// number type is there when its values fit.
+/// The dtype of a constant beside a tensor: a float literal becomes the float type there, an
+/// integer one whatever number type is there when its values fit.
 DType dtype_beside(const Array& literal, DType like) {
   const DType own = literal.dtype();
   if (own == DType::bool_ || own == like) return own;
@@ -61,12 +61,13 @@ Call::~Call() {
 void Call::fail(const char* argument, const std::string& wanted, handle got) const {
   std::string shown = nb::repr(got).c_str();
   if (shown.size() > 100) shown = std::string("an object of type ") + Py_TYPE(got.ptr())->tp_name;
-  throw TypeError(std::string(function_) + ": " + argument + " must be " + wanted + "; got " + shown + ".");
+  throw TypeError(std::string(function_) + ": " + argument + " must be " + wanted + "; got " +
+                  shown + ".");
 }
 
 Array Call::literal(handle value, std::optional<DType> like) {
-  const bool has_dtype = is_ndarray(value.ptr()) ||
-                         (is_numpy_scalar(value.ptr()) && !PyFloat_Check(value.ptr()));
+  const bool has_dtype =
+      is_ndarray(value.ptr()) || (is_numpy_scalar(value.ptr()) && !PyFloat_Check(value.ptr()));
   const nb::object object = as_ndarray(value, {}, function_);
   Array own;
   borrow_array(object.ptr(), &own);
@@ -97,7 +98,8 @@ Tensor Call::tensor(handle value, std::optional<DType> like) {
   }
   if (first_tensor(value.ptr())) return packed(value, like);
   if (value.is_none() || is_scipy_sparse(value.ptr()))
-    throw TypeError(std::string(function_) + ": a tensor is wanted; got " + Py_TYPE(value.ptr())->tp_name + ".");
+    throw TypeError(std::string(function_) + ": a tensor is wanted; got " +
+                    Py_TYPE(value.ptr())->tp_name + ".");
   return constant(literal(value, like));
 }
 
@@ -121,7 +123,8 @@ Tensors Call::tensor_list(handle values, const char* argument) {
   if (first) like = tensor_of(first).dtype();
   Tensors out;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(values.ptr());
-  for (Py_ssize_t i = 0; i < n; ++i) out.push_back(tensor(PySequence_Fast_GET_ITEM(values.ptr(), i), like));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    out.push_back(tensor(PySequence_Fast_GET_ITEM(values.ptr(), i), like));
   return out;
 }
 
@@ -243,7 +246,8 @@ int64_t Call::integer(handle value, const char* argument) {
   }
   PyObject* index = PyIndex_Check(value.ptr()) ? PyNumber_Index(value.ptr()) : nullptr;
   // A float that is whole counts: factors and sizes are often computed.
-  if (!index && PyFloat_Check(value.ptr()) && std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr()))
+  if (!index && PyFloat_Check(value.ptr()) &&
+      std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr()))
     index = PyNumber_Long(value.ptr());
   if (!index) {
     PyErr_Clear();

@@ -1,5 +1,6 @@
-// Call: one call of a K function from Python. It turns arguments into C++ values, with errors that name the function
-// and the argument, and remembers the tensors among them for the wrappers of the results.
+// Call: one call of a K function from Python. It turns arguments into C++ values, with errors that
+// name the function and the argument, and remembers the tensors among them for the wrappers of the
+// results.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -33,8 +34,8 @@ class Call {
   ~Call();
   const char* function() const { return function_; }
 
-  /// A tensor; a number, an array or a list becomes a constant, a list that holds tensors is stacked. A constant
-  /// takes the dtype `like` where that loses nothing but precision of floats.
+  /// A tensor; a number, an array or a list becomes a constant, a list that holds tensors is
+  /// stacked. A constant takes the dtype `like` where that loses nothing but precision of floats.
   Tensor tensor(handle value, std::optional<DType> like = {});
   /// None gives the empty tensor.
   Tensor optional_tensor(handle value, std::optional<DType> like = {});
@@ -63,7 +64,8 @@ class Call {
   std::string text(handle value, const char* argument);
   std::optional<DType> dtype(handle value) { return optional_dtype(value, function_); }
   std::optional<DataFormat> data_format(handle value);
-  Padding padding(handle value, std::initializer_list<Padding> allowed = {Padding::valid, Padding::same});
+  Padding padding(handle value,
+                  std::initializer_list<Padding> allowed = {Padding::valid, Padding::same});
   PoolMode pool_mode(handle value);
   /// N integers; one stands for all.
   template <size_t N>
@@ -86,11 +88,12 @@ class Call {
   [[noreturn]] void fail(const char* argument, const std::string& wanted, handle got) const;
 
   const char* function_;
-  SmallVec<PyObject*, 6> used_;     // wrappers that came as arguments; we hold them
+  SmallVec<PyObject*, 6> used_;    // wrappers that came as arguments; we hold them
   PyObject* arguments_ = nullptr;  // the same as a tuple, once there is a result
 };
 
-/// Takes over floatx, epsilon and image_data_format of Keras when it is loaded: there they belong to it.
+/// Takes over floatx, epsilon and image_data_format of Keras when it is loaded: there they belong
+/// to it.
 void sync_settings();
 
 }  // namespace horngate::python

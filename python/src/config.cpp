@@ -11,8 +11,8 @@
 namespace horngate::python {
 namespace {
 
-/// A setting of keras.backend.common and the object that was last seen there: as long as it is the same object,
-/// nothing has changed.
+/// A setting of keras.backend.common and the object that was last seen there: as long as it is the
+/// same object, nothing has changed.
 struct KerasSetting {
   const char* name;
   void (*apply)(PyObject* value);
@@ -23,7 +23,8 @@ struct KerasSetting {
 KerasSetting keras_settings[] = {
     {"_FLOATX", [](PyObject* v) { set_floatx(nb::cast<std::string>(handle(v))); }},
     {"_EPSILON", [](PyObject* v) { set_epsilon(PyFloat_AsDouble(v)); }},
-    {"_IMAGE_DATA_FORMAT", [](PyObject* v) { set_image_data_format(nb::cast<std::string>(handle(v))); }},
+    {"_IMAGE_DATA_FORMAT",
+     [](PyObject* v) { set_image_data_format(nb::cast<std::string>(handle(v))); }},
 };
 
 /// keras.backend.common, or null while Keras is not loaded. Borrowed.

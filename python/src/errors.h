@@ -12,7 +12,8 @@ namespace nb = nanobind;
 /// Sets the Python error for an exception of the library; rethrows what is none of ours.
 void set_python_error(const std::exception_ptr& error);
 
-/// For slots written with the C API: the body's result, or the given value with the Python error set.
+/// For slots written with the C API: the body's result, or the given value with the Python error
+/// set.
 template <class F, class R = PyObject*>
 R guarded(F&& body, R failed = nullptr) noexcept {
   try {
@@ -20,8 +21,8 @@ R guarded(F&& body, R failed = nullptr) noexcept {
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const nb::builtin_exception& e) {
-    PyErr_SetString(e.type() == nb::exception_type::index_error ? PyExc_IndexError : PyExc_TypeError,
-                    e.what());
+    PyErr_SetString(
+        e.type() == nb::exception_type::index_error ? PyExc_IndexError : PyExc_TypeError, e.what());
   } catch (...) {
     try {
       set_python_error(std::current_exception());

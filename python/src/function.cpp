@@ -19,7 +19,7 @@ namespace {
 /// What the caller's values are made into.
 struct Input {
   DType dtype = DType::float32;
-  bool is_open = false;   // None among the inputs: its value does not count
+  bool is_open = false;  // None among the inputs: its value does not count
   bool is_phase = false;
   bool is_sparse = false;
 };
@@ -32,17 +32,20 @@ struct Program {
   Tensors input_tensors, output_tensors;  // for the functions below
   std::vector<Update> updates;
   std::string name;
-  std::map<std::vector<bool>, Function> without;  // the same with some inputs left out, made when asked for
+  std::map<std::vector<bool>, Function>
+      without;  // the same with some inputs left out, made when asked for
 };
 
 struct PyFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* weak_references;
   Program* program;
 };
 
 Program* program_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object)->program; }
+
+/// Where lines of print_tensor go, as an attribute of sys.
+constexpr const char* kPrintStream = "stderr";
 
 thread_local std::vector<std::string> pending_warnings;
 
@@ -54,13 +57,15 @@ int check_signals() {
   return interrupted;
 }
 
-/// A line of print_tensor. Nobody waits for a lock of ours with the GIL held, so taking it here is safe.
+/// A line of print_tensor. Nobody waits for a lock of ours with the GIL held, so taking it here is
+/// safe.
 void print_line(const std::string& line) {
   const PyGILState_STATE state = PyGILState_Ensure();
   PyObject *type, *value, *trace;
   PyErr_Fetch(&type, &value, &trace);
-  PyObject* stream = PySys_GetObject("stderr");
-  PyObject* text = PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace");
+  PyObject* stream = PySys_GetObject(kPrintStream);
+  PyObject* text =
+      PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace");
   const bool written = stream && stream != Py_None && text &&
                        PyFile_WriteObject(text, stream, Py_PRINT_RAW) == 0 &&
                        PyFile_WriteString("\n", stream) == 0;
@@ -77,7 +82,8 @@ bool phase_from(handle value) {
   if (PyLong_Check(o)) return PyLong_AsLongLong(o) != 0;
   if (PyFloat_Check(o)) return PyFloat_AS_DOUBLE(o) != 0;
   const Array a = array_from(value, DType::float64, "function");
-  if (a.size() < 1) throw ValueError("function: the learning phase must be 0 or 1; got an empty array.");
+  if (a.size() < 1)
+    throw ValueError("function: the learning phase must be 0 or 1; got an empty array.");
   return *a.data<double>() != 0;
 }
 
@@ -112,19 +118,22 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
   }
   if (borrow_array(value, &a)) {
     if (a.dtype() == DType::uint16 && input.dtype == DType::bfloat16 && !has_numpy_bfloat16())
-      a = Array::view(a.raw(), DType::bfloat16, a.dims());  // the form in which to_ndarray gave them
+      a = Array::view(a.raw(), DType::bfloat16,
+                      a.dims());  // the form in which to_ndarray gave them
     Py_INCREF(value);
     feeds.held.push_back(value);
     feeds.arrays.push_back(std::move(a));
     return;
   }
   if (is_tensor(value))
-    throw TypeError("function: values must be arrays or numbers; got the tensor \"" + tensor_of(value).name() +
+    throw TypeError("function: values must be arrays or numbers; got the tensor \"" +
+                    tensor_of(value).name() +
                     "\". Make it an input, or take its value with K.eval.");
   if (is_scipy_sparse(value)) {
     if (!input.is_sparse)
-      throw TypeError("function: a sparse matrix was given for a dense input; use toarray(), or "
-                      "K.placeholder(sparse=True).");
+      throw TypeError(
+          "function: a sparse matrix was given for a dense input; use toarray(), or "
+          "K.placeholder(sparse=True).");
     feeds.arrays.push_back(sparse_array_from(value, input.dtype, "function"));
     return;
   }
@@ -139,11 +148,13 @@ Arrays run(const Function& function, const std::vector<Array>& feeds) {
   return function(std::span<const Array>(feeds));
 }
 
-/// The same program without the inputs that got None: their own values count, or nobody asks for them.
+/// The same program without the inputs that got None: their own values count, or nobody asks for
+/// them.
 Arrays run_without(Program* self, Feeds& feeds) {
   std::vector<bool> missing;
   for (size_t i = 0; i < feeds.arrays.size(); ++i)
-    missing.push_back(!feeds.arrays[i].defined() && !self->inputs[i].is_open && !self->inputs[i].is_phase);
+    missing.push_back(!feeds.arrays[i].defined() && !self->inputs[i].is_open &&
+                      !self->inputs[i].is_phase);
   Function& f = self->without[missing];
   if (!f.impl()) {
     Tensors inputs = self->input_tensors;
@@ -161,7 +172,8 @@ PyObject* list_of(const Arrays& arrays, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     bool again = false;  // an output that is listed twice gets memory of its own
     for (size_t k = 0; k < i; ++k) again |= arrays[k].raw() == arrays[i].raw();
-    PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_ndarray(again ? arrays[i].copy() : arrays[i]));
+    PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i),
+                    to_ndarray(again ? arrays[i].copy() : arrays[i]));
   }
   return held.release().ptr();
 }
@@ -182,18 +194,21 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
                         Py_TYPE(values)->tp_name + ".");
       const auto n = static_cast<size_t>(PySequence_Fast_GET_SIZE(values));
       if (n != n_inputs)
-        throw ValueError("function: takes " + std::to_string(n_inputs) + " inputs; got " + std::to_string(n) + ".");
+        throw ValueError("function: takes " + std::to_string(n_inputs) + " inputs; got " +
+                         std::to_string(n) + ".");
       for (size_t i = 0; i < n; ++i) {
         // Converting runs code that may change the list.
         if (static_cast<size_t>(PySequence_Fast_GET_SIZE(values)) != n)
           throw RuntimeError("function: the list of values changed during the call.");
-        const nb::object value = nb::borrow(PySequence_Fast_GET_ITEM(values, static_cast<Py_ssize_t>(i)));
+        const nb::object value =
+            nb::borrow(PySequence_Fast_GET_ITEM(values, static_cast<Py_ssize_t>(i)));
         add_feed(feeds, self->inputs[i], value.ptr());
       }
     }
     for (const Array& a : self->fixed) feeds.arrays.push_back(a);
     const nb::object alive = nb::borrow(object);
-    const Arrays outputs = feeds.some_missing ? run_without(self, feeds) : run(self->function, feeds.arrays);
+    const Arrays outputs =
+        feeds.some_missing ? run_without(self, feeds) : run(self->function, feeds.arrays);
     if (!pending_warnings.empty()) show_warnings();
     return list_of(outputs, self->n_returned);
   });
@@ -210,8 +225,8 @@ void dealloc_function(PyObject* object) {
 
 PyObject* repr_function(PyObject* object) {
   const Program* self = program_of(object);
-  return PyUnicode_FromFormat("<K.function \"%s\" of %zu inputs and %zu outputs>", self->name.c_str(),
-                              self->inputs.size(), self->n_returned);
+  return PyUnicode_FromFormat("<K.function \"%s\" of %zu inputs and %zu outputs>",
+                              self->name.c_str(), self->inputs.size(), self->n_returned);
 }
 
 PyTypeObject* function_type = nullptr;
@@ -232,16 +247,19 @@ Update update_of(Call& call, handle item) {
   const bool is_pair = (PyTuple_Check(item.ptr()) || PyList_Check(item.ptr())) &&
                        PySequence_Fast_GET_SIZE(item.ptr()) == 2;
   if (!is_pair)
-    throw TypeError(std::string("function: updates must be what K.update gives, or pairs (variable, new value); got ") +
-                    nb::repr(item).c_str() + ".");
-  const Variable v = call.variable(PySequence_Fast_GET_ITEM(item.ptr(), 0), "the first of an update pair");
+    throw TypeError(
+        std::string(
+            "function: updates must be what K.update gives, or pairs (variable, new value); got ") +
+        nb::repr(item).c_str() + ".");
+  const Variable v =
+      call.variable(PySequence_Fast_GET_ITEM(item.ptr(), 0), "the first of an update pair");
   return Update(v, call.tensor(PySequence_Fast_GET_ITEM(item.ptr(), 1), v.dtype()));
 }
 
-/// inputs: tensors and None; outputs: tensors; updates; fetches: tensors to compute, not to return; fixed: pairs
-/// (tensor, value) that feed_dict gave; name.
-nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence updates, nb::sequence fetches,
-                         nb::sequence fixed, const char* name) {
+/// inputs: tensors and None; outputs: tensors; updates; fetches: tensors to compute, not to return;
+/// fixed: pairs (tensor, value) that feed_dict gave; name.
+nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence updates,
+                         nb::sequence fetches, nb::sequence fixed, const char* name) {
   Call call("function");
   auto self = std::make_unique<Program>();
   self->name = *name ? name : "function";
@@ -249,7 +267,8 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     // A number stands for a learning phase that was fixed: whatever is fed for it does not count.
     const bool is_open = t.is_none() || PyLong_Check(t.ptr());
     if (!is_open && !is_tensor(t.ptr()))
-      throw TypeError(std::string("function: inputs must be tensors; got ") + nb::repr(t).c_str() + ".");
+      throw TypeError(std::string("function: inputs must be tensors; got ") + nb::repr(t).c_str() +
+                      ".");
     self->input_tensors.push_back(is_open ? Tensor() : call.tensor(t));
     self->inputs.push_back(input_of(self->input_tensors.back()));
   }
@@ -268,7 +287,8 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     if (!item.is_none()) self->updates.push_back(update_of(call, item));
   {
     const Unlocked unlocked;
-    self->function = function(self->input_tensors, self->output_tensors, self->updates, {.name = self->name});
+    self->function =
+        function(self->input_tensors, self->output_tensors, self->updates, {.name = self->name});
   }
   PyFunction* made = PyObject_New(PyFunction, function_type);
   if (!made) nb::raise_python_error();
@@ -297,14 +317,17 @@ void init_function(nb::module_& m) {
       {"__weaklistoffset__", T_PYSSIZET, offsetof(PyFunction, weak_references), READONLY, nullptr},
       {nullptr, 0, 0, 0, nullptr},
   };
-  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(dealloc_function)},
-                         {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-                         {Py_tp_repr, reinterpret_cast<void*>(repr_function)},
-                         {Py_tp_members, members},
-                         {Py_tp_doc, const_cast<char*>("A program that takes a list of values and gives a list of arrays.")},
-                         {0, nullptr}};
-  PyType_Spec spec = {"horngate._horngate.Function", sizeof(PyFunction), 0,
-                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_function)},
+      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+      {Py_tp_repr, reinterpret_cast<void*>(repr_function)},
+      {Py_tp_members, members},
+      {Py_tp_doc,
+       const_cast<char*>("A program that takes a list of values and gives a list of arrays.")},
+      {0, nullptr}};
+  PyType_Spec spec = {
+      "horngate._horngate.Function", sizeof(PyFunction), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
   function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!function_type) nb::raise_python_error();
   m.attr("Function") = handle(reinterpret_cast<PyObject*>(function_type));

@@ -5,8 +5,9 @@
 
 namespace horngate::python {
 
-/// Gives this thread a stack for signal handlers, if it has none. oneDNN's matrix products move the stack pointer
-/// into memory of their own; Ctrl-C in the middle of one would write over what lies below.
+/// Gives this thread a stack for signal handlers, if it has none. oneDNN's matrix products move the
+/// stack pointer into memory of their own; Ctrl-C in the middle of one would write over what lies
+/// below.
 void ensure_signal_stack();
 
 /// The time in which something of the library runs without the GIL.

@@ -9,8 +9,8 @@ namespace {
 
 /// What may stand beside a tensor; Python asks the other side about all else.
 bool is_operand(PyObject* o) {
-  return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || is_ndarray(o) || is_numpy_scalar(o) ||
-         PyList_Check(o) || PyTuple_Check(o);
+  return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || is_ndarray(o) ||
+         is_numpy_scalar(o) || PyList_Check(o) || PyTuple_Check(o);
 }
 
 using Function2 = Tensor (*)(const Number&, const Number&);
@@ -63,8 +63,9 @@ PyObject* nb_matmul(PyObject* a, PyObject* b) {
     const auto [x, y] = call.tensors(a, b);
     if (x.ndim() == 3 && y.ndim() == 3) return call.result(batch_dot(x, y)).release().ptr();
     if (x.ndim() > 3 || y.ndim() > 2)
-      throw ValueError("@: takes matrices, or stacks of three dimensions on both sides; got shapes " +
-                       x.shape().str() + " and " + y.shape().str() + ". See K.dot and K.batch_dot.");
+      throw ValueError(
+          "@: takes matrices, or stacks of three dimensions on both sides; got shapes " +
+          x.shape().str() + " and " + y.shape().str() + ". See K.dot and K.batch_dot.");
     return call.result(dot(x, y)).release().ptr();
   });
 }
@@ -83,7 +84,8 @@ PyObject* nb_absolute(PyObject* a) {
   });
 }
 
-/// == and != compare identity, so that tensors can be keys and members; < and its like build the graph.
+/// == and != compare identity, so that tensors can be keys and members; < and its like build the
+/// graph.
 PyObject* compare(PyObject* a, PyObject* b, int op) {
   switch (op) {
     case Py_EQ: return PyBool_FromLong(a == b);
@@ -99,22 +101,27 @@ Py_hash_t hash(PyObject* self) { return PyBaseObject_Type.tp_hash(self); }
 
 int truth(PyObject*) {
   PyErr_SetString(PyExc_TypeError,
-                  "a tensor has no truth value while the graph is built; use K.switch, or K.eval to get its value.");
+                  "a tensor has no truth value while the graph is built; use K.switch, or K.eval "
+                  "to get its value.");
   return -1;
 }
 
 Py_ssize_t length(PyObject* self) {
   return guarded(
       [&]() -> Py_ssize_t {
-        throw TypeError("len: a tensor has no length; use K.int_shape(x)[0], or K.shape(x)[0] where it is None. Its "
-                        "shape is " + tensor_of(self).shape().str() + ".");
+        throw TypeError(
+            "len: a tensor has no length; use K.int_shape(x)[0], or K.shape(x)[0] where it is "
+            "None. Its "
+            "shape is " +
+            tensor_of(self).shape().str() + ".");
       },
       Py_ssize_t{-1});
 }
 
 PyObject* iterate(PyObject*) {
   PyErr_SetString(PyExc_TypeError,
-                  "a tensor cannot be iterated over while the graph is built; use K.map_fn, or index it: x[i].");
+                  "a tensor cannot be iterated over while the graph is built; use K.map_fn, or "
+                  "index it: x[i].");
   return nullptr;
 }
 

@@ -1,4 +1,5 @@
-// One binder per section of the API; each defines the functions of one header in include/horngate/ops.
+// One binder per section of the API; each defines the functions of one header in
+// include/horngate/ops.
 #pragma once
 
 #include <nanobind/nanobind.h>

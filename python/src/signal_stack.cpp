@@ -1,4 +1,5 @@
-// A stack for signal handlers on threads that run the library. Python's handlers use it (SA_ONSTACK).
+// A stack for signal handlers on threads that run the library. Python's handlers use it
+// (SA_ONSTACK).
 #include <csignal>
 #include <cstdlib>
 
@@ -13,7 +14,8 @@ class SignalStack {
  public:
   SignalStack() {
     stack_t now = {};
-    if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;  // faulthandler's, say
+    if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+      return;  // faulthandler's, say
     memory_ = std::malloc(kBytes);
     if (!memory_) return;
     stack_t mine = {};

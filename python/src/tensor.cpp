@@ -63,8 +63,7 @@ void dealloc(PyObject* object) {
   PyObject_GC_UnTrack(object);
   // Before the trashcan may delay the rest: nobody shall find a dying wrapper through its node.
   unlink(self);
-  Py_TRASHCAN_BEGIN(object, dealloc)
-  if (self->weak_references) PyObject_ClearWeakRefs(object);
+  Py_TRASHCAN_BEGIN(object, dealloc) if (self->weak_references) PyObject_ClearWeakRefs(object);
   clear(object);
   self->tensor.~Tensor();
   PyTypeObject* type = Py_TYPE(object);
@@ -76,9 +75,10 @@ void dealloc(PyObject* object) {
 PyObject* repr(PyObject* object) {
   return guarded([&] {
     const Tensor& t = tensor_of(object);
-    const std::string text = std::string("<K.") + (is_variable_object(object) ? "Variable" : "Tensor") + " \"" +
-                             t.name() + "\" shape=" + t.shape().str() + " dtype=" + name_of(t.dtype()) +
-                             (t.is_sparse() ? " sparse" : "") + ">";
+    const std::string text =
+        std::string("<K.") + (is_variable_object(object) ? "Variable" : "Tensor") + " \"" +
+        t.name() + "\" shape=" + t.shape().str() + " dtype=" + name_of(t.dtype()) +
+        (t.is_sparse() ? " sparse" : "") + ">";
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   });
 }
@@ -127,7 +127,8 @@ PyObject* get_keras_shape(PyObject* object, void*) {
     PyTensor* self = self_of(object);
     if (is_hidden(self)) return raise_hidden("_keras_shape");
     PyObject* known = shape_tuple(self->tensor.shape());
-    if (!known || !self->keras_shape || PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
+    if (!known || !self->keras_shape ||
+        PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
       return known;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(known); ++i) {
       if (PyTuple_GET_ITEM(known, i) != Py_None) continue;
@@ -140,7 +141,8 @@ PyObject* get_keras_shape(PyObject* object, void*) {
   });
 }
 
-/// Whole numbers stay, everything else counts as unknown; a value that is no shape at all is forgotten.
+/// Whole numbers stay, everything else counts as unknown; a value that is no shape at all is
+/// forgotten.
 int set_keras_shape(PyObject* object, PyObject* value, void*) {
   PyTensor* self = self_of(object);
   Py_CLEAR(self->keras_shape);
@@ -213,8 +215,8 @@ PyTypeObject* make_type(const char* name, const char* doc, PyTypeObject* base, r
   };
   for (const PyType_Slot* s = operator_slots; s->slot; ++s) slots.push_back(*s);
   slots.push_back({0, nullptr});
-  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION |
-                         (base ? 0 : Py_TPFLAGS_BASETYPE);
+  const unsigned flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                         Py_TPFLAGS_DISALLOW_INSTANTIATION | (base ? 0 : Py_TPFLAGS_BASETYPE);
   PyType_Spec spec = {name, sizeof(PyTensor), 0, flags, slots.data()};
   PyObject* bases = base ? PyTuple_Pack(1, base) : nullptr;
   PyObject* type = PyType_FromSpecWithBases(&spec, bases);
@@ -277,8 +279,9 @@ PyObject* wrap(const Tensor& tensor, PyObject* arguments) {
 
 void init_tensor(nb::module_& m) {
   tensor_type = make_type("horngate._horngate.Tensor", "A value of the graph.", nullptr, repr);
-  variable_type = make_type("horngate._horngate.Variable", "A tensor that keeps its value between calls.",
-                            tensor_type, variable_str);
+  variable_type =
+      make_type("horngate._horngate.Variable", "A tensor that keeps its value between calls.",
+                tensor_type, variable_str);
   tensor_type->tp_flags &= ~Py_TPFLAGS_BASETYPE;  // is_tensor asks for these two types only
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
   const nb::handle variable(reinterpret_cast<PyObject*>(variable_type));
@@ -289,13 +292,16 @@ void init_tensor(nb::module_& m) {
   variable.attr("constraint") = nb::none();
   m.attr("Tensor") = tensor;
   m.attr("Variable") = variable;
-  m.def("is_tensor", [](Any x) { return is_tensor(x.ptr()); },
-        "Whether x is a tensor or a variable; anything may be asked.");
-  m.def("is_variable", [](Any x) { return is_variable_object(x.ptr()); },
-        "Whether x is a variable; anything may be asked.");
-  m.def("is_placeholder",
-        [](Any x) { return is_tensor(x.ptr()) && is_placeholder(tensor_of(x.ptr())); },
-        "Whether x was made by placeholder; anything may be asked.");
+  m.def(
+      "is_tensor", [](Any x) { return is_tensor(x.ptr()); },
+      "Whether x is a tensor or a variable; anything may be asked.");
+  m.def(
+      "is_variable", [](Any x) { return is_variable_object(x.ptr()); },
+      "Whether x is a variable; anything may be asked.");
+  m.def(
+      "is_placeholder",
+      [](Any x) { return is_tensor(x.ptr()) && is_placeholder(tensor_of(x.ptr())); },
+      "Whether x was made by placeholder; anything may be asked.");
   m.def("live_node_count", &hooks::live_node_count, "Nodes that are alive, for tests.");
 }
 

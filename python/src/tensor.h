@@ -1,8 +1,9 @@
 // The Python types Tensor and Variable: one wrapper per value of the graph.
 //
-// A node knows its wrappers weakly (hooks::wrapper_slot), a wrapper holds its node. A wrapper also holds a tuple of
-// the wrappers that were arguments of the call which made it: code that keeps id(x) of an input stays right for as
-// long as it holds the output. Every cycle (tensor -> __dict__ -> layer -> tensor) is visible to Python's collector.
+// A node knows its wrappers weakly (hooks::wrapper_slot), a wrapper holds its node. A wrapper also
+// holds a tuple of the wrappers that were arguments of the call which made it: code that keeps
+// id(x) of an input stays right for as long as it holds the output. Every cycle (tensor -> __dict__
+// -> layer -> tensor) is visible to Python's collector.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -14,8 +15,7 @@ namespace horngate::python {
 namespace nb = nanobind;
 
 struct PyTensor {
-  PyObject_HEAD
-  Tensor tensor;
+  PyObject_HEAD Tensor tensor;
   PyObject* dict;
   PyObject* weak_references;
   PyObject* arguments;    // tuple of wrappers, or null
@@ -35,12 +35,13 @@ inline const Tensor& tensor_of(PyObject* object) {
   return reinterpret_cast<PyTensor*>(object)->tensor;
 }
 
-/// The wrapper of a tensor, a new reference; None for the empty one. `arguments`, a tuple or null, is kept when the
-/// wrapper is new.
+/// The wrapper of a tensor, a new reference; None for the empty one. `arguments`, a tuple or null,
+/// is kept when the wrapper is new.
 PyObject* wrap(const Tensor& tensor, PyObject* arguments = nullptr);
 
-/// While one is alive, _keras_shape and _uses_learning_phase exist only where they were assigned or say something.
-/// In the step of K.rnn Keras asks hasattr first and, through a slip of its own, fails where the answer is a plain no.
+/// While one is alive, _keras_shape and _uses_learning_phase exist only where they were assigned or
+/// say something. In the step of K.rnn Keras asks hasattr first and, through a slip of its own,
+/// fails where the answer is a plain no.
 class InStep {
  public:
   InStep();

@@ -179,7 +179,8 @@ void write_defaults(const fs::path& path) {
   const Json fields = {{"image_data_format", name_of(defaults.image_data_format)},
                        {"epsilon", defaults.epsilon},
                        {"floatx", name_of(defaults.floatx)},
-                       {"backend", defaults.engine.name}};
+                       // Keras imports what it does not know as a module: it must be ours, not the engine's name.
+                       {"backend", "horngate"}};
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   const std::string draft = text_of(path.string(), '.', getpid(), ".tmp");
@@ -216,21 +217,20 @@ void check_engine(std::string_view where, std::string_view argument, std::string
        value, "\".", guess.empty() ? hint : guess);
 }
 
-// KERAS_BACKEND beats the file. "horngate" asks for the default engine: the file's, if it is one of
-// ours.
+// KERAS_BACKEND beats the file. "horngate" asks for the default engine, whatever an old keras.json says of other
+// backends.
 EngineChoice choose_engine(const File* file, const std::string& path) {
   const std::string wanted = env("KERAS_BACKEND");
-  if (!wanted.empty() && wanted != "horngate") {
+  if (wanted == "horngate") return {"native", "KERAS_BACKEND"};
+  if (!wanted.empty()) {
     check_engine("KERAS_BACKEND", "", wanted, "");
     return {without_module(wanted), "KERAS_BACKEND"};
   }
   if (!file || !file->has("backend")) return {};
   const std::string named = file->string("backend");
-  if (named == "horngate") return {};
-  const std::string name = without_module(named);
-  if (!wanted.empty()) return is_ours(name) ? EngineChoice{name, path} : EngineChoice{};
+  if (named == "horngate") return {"native", path};
   check_engine(file->where("backend"), "backend ", named, kHint);
-  return {name, path};
+  return {without_module(named), path};
 }
 
 }  // namespace

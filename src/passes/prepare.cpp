@@ -1,5 +1,6 @@
 // prepare: what can be done once for all shapes.
 #include "ir/check.h"
+#include "passes/fold_constants.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
 
@@ -30,6 +31,10 @@ Graph prepare(const Graph& graph, bool training) {
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
     for (const GraphRef& b : n.bodies) copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training)));
+    if (ValueId v = fold_constants(r, copy); v != kNoValue) {
+      now[n.out[0]] = v;
+      continue;
+    }
     Types types;
     for (ValueId v : n.out) types.push_back(graph.values[v]);
     const SmallVec<ValueId, 1> out = r.emit(std::move(copy), types);

@@ -32,7 +32,7 @@ for bad in (5, -1, 10**9):
         run=True,
         raises=IndexError,
         label=f"gather({bad} of 5)",
-        text=f"gather: indices must be in [0, 5); got {bad}.",
+        text=f"gather: index {bad} is out of range for axis 0 of size 5.",
     )
 
 
@@ -41,3 +41,16 @@ def numbers_count_once_for_each_time_they_are_picked():
     x = K.variable(np.zeros((3, 2)))
     [g] = K.gradients(K.gather(x, K.constant([1, 1, 2, 1], dtype="int32")), [x])
     np.testing.assert_array_equal(K.eval(g), [[0, 0], [3, 3], [1, 1]])
+
+
+@check
+def an_error_of_a_run_names_the_node():
+    i = K.placeholder((None,), dtype="int32")
+    with K.name_scope("lookup"):
+        y = K.gather(K.constant([1.0, 2.0]), i)
+    try:
+        K.function([i], [y])([[7]])
+    except IndexError as e:
+        assert "lookup/gather" in str(e), str(e)
+    else:
+        raise AssertionError("nothing was raised")

@@ -97,7 +97,7 @@ TEST_F(Config, WritesDefaults) {
   (void)floatx();
   EXPECT_EQ(contents(),
             "{\n    \"image_data_format\": \"channels_last\",\n    \"epsilon\": 1e-07,\n"
-            "    \"floatx\": \"float32\",\n    \"backend\": \"native\"\n}\n");
+            "    \"floatx\": \"float32\",\n    \"backend\": \"horngate\"\n}\n");
   // Nothing else is left behind, and what was written reads back.
   EXPECT_EQ(std::distance(fs::directory_iterator(file().parent_path()), fs::directory_iterator()),
             1);
@@ -168,16 +168,17 @@ TEST_F(Config, KerasBackendBeatsFile) {
 
 TEST_F(Config, HorngateMeansTheDefaultEngine) {
   setenv("KERAS_BACKEND", "horngate", 1);
-  EXPECT_EQ(read_settings().engine, EngineChoice());
-  write(R"({"backend": "theano"})");
-  EXPECT_EQ(read_settings().engine, (EngineChoice{"theano", file().string()}));
-  write(R"({"backend": "horngate.cntk"})");
-  EXPECT_EQ(read_settings().engine, (EngineChoice{"cntk", file().string()}));
-  write(R"({"backend": "plaidml.keras.backend"})");  // another library's module: not for us
-  EXPECT_EQ(read_settings().engine, EngineChoice());
+  const EngineChoice by_environment{"native", "KERAS_BACKEND"};
+  EXPECT_EQ(read_settings().engine, by_environment);
+  for (const char* old : {"theano", "tensorflow", "plaidml.keras.backend"}) {  // of an earlier Keras
+    write("{\"backend\": \"" + std::string(old) + "\"}");
+    EXPECT_EQ(read_settings().engine, by_environment);
+  }
   unsetenv("KERAS_BACKEND");
   write(R"({"backend": "horngate"})");
-  EXPECT_EQ(read_settings().engine, EngineChoice());
+  EXPECT_EQ(read_settings().engine, (EngineChoice{"native", file().string()}));
+  write(R"({"backend": "horngate.cntk"})");
+  EXPECT_EQ(read_settings().engine, (EngineChoice{"cntk", file().string()}));
 }
 
 TEST_F(Config, BrokenFileNamesLineAndStays) {

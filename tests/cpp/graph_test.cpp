@@ -89,6 +89,15 @@ TEST(Passes, PhaseCseAndDeadCode) {
   EXPECT_GT(train.nodes.size(), test.nodes.size());
 }
 
+TEST(Passes, ConstantsFold) {
+  const Tensor x = placeholder({.shape = {None}});
+  const Tensor c = exp(constant(Array(2.0f))) * 3.0 + sum(constant(Array::of({1.f, 2.f})));
+  const Graph g = prepare(to_program({x}, {x * c}, {}).graph, false);
+  EXPECT_EQ(count(g, Prim::constant), 1u) << print_text(g);
+  EXPECT_EQ(g.nodes.size(), 2u) << print_text(g);
+  EXPECT_NEAR(function({x}, {x * c})({Array::of({1.f})})[0].item<float>(), std::exp(2.0f) * 3 + 3, 1e-5);
+}
+
 TEST(Passes, SpecialisedGraphsAreStatic) {
   const Tensor x = placeholder({.shape = {None, None}});
   const Tensor y = mean(x, {.axis = 0}) + sum(x);

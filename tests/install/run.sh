@@ -15,6 +15,18 @@ cmake --build "$work/app"
 "$work/app/app"
 
 if [[ -x "$work/prefix/bin/horngate" ]]; then "$work/prefix/bin/horngate" --version; fi
+# The wheel of this checkout, with the binding compiled against that installation.
+root="$(cd "$here/../.." && pwd)"
+python="$root/.venv/bin/python"
+if [[ -x $python ]]; then
+  "$python" -m pip install "$root" --quiet --no-deps --no-build-isolation --disable-pip-version-check \
+    --target "$work/site" -C cmake.define.Horngate_ROOT="$work/prefix"
+  (cd "$work" && PYTHONPATH="$work/site" "$python" -c "
+import horngate as K, numpy as np
+assert K.__file__.startswith('$work/site'), K.__file__
+x = K.placeholder(shape=(None, 2))
+assert K.function([x], [K.sum(x * x)])([np.ones((3, 2))])[0] == 6")
+fi
 # No header of ours may need a third party's, or a folder that is not installed.
 for header in $(cd "$work/prefix/include" && find horngate -name '*.h'); do
   echo "#include <$header>" >"$work/one.cpp"

@@ -121,12 +121,20 @@ def test_none_as_value():
         f([None, None, None])
 
 
-@pytest.mark.parametrize("one", [1, True, 1.0, [1], np.array(1), np.array([1]), np.bool_(True), np.float32(1)])
+@pytest.mark.parametrize(
+    "one", [1, True, 1.0, [1], np.array(1), np.array([1]), np.bool_(True), np.float32(1)]
+)
 def test_learning_phase_is_fed(one):
     x = K.placeholder((2,))
     f = K.function([x, K.learning_phase()], [K.in_train_phase(x + 10, x)])
     np.testing.assert_array_equal(f([[1, 2], one])[0], [11, 12])
-    zero = type(one)([0]) if isinstance(one, list) else np.zeros_like(one) if isinstance(one, np.ndarray) else type(one)(0)
+    zero = (
+        type(one)([0])
+        if isinstance(one, list)
+        else np.zeros_like(one)
+        if isinstance(one, np.ndarray)
+        else type(one)(0)
+    )
     np.testing.assert_array_equal(f([[1, 2], zero])[0], [1, 2])
 
 
@@ -134,7 +142,9 @@ def test_learning_phase_is_0_when_not_fed():
     x = K.placeholder((2,))
     y = K.in_train_phase(lambda: x + 10, lambda: x)
     np.testing.assert_array_equal(K.function([x], [y])([[1, 2]])[0], [1, 2])
-    np.testing.assert_array_equal(K.function([x, K.learning_phase()], [y])([[1, 2], None])[0], [1, 2])
+    np.testing.assert_array_equal(
+        K.function([x, K.learning_phase()], [y])([[1, 2], None])[0], [1, 2]
+    )
 
 
 def test_fixed_learning_phase():
@@ -150,7 +160,9 @@ def test_fixed_learning_phase():
 def test_updates_of_every_form():
     x = K.placeholder(())
     a, b, c, d = (K.variable(1.0) for _ in range(4))
-    f = K.function([x], [a * 1], updates=[K.update(a, x), K.update_add(b, x), (c, x * 2), [d, d - 1]])
+    f = K.function(
+        [x], [a * 1], updates=[K.update(a, x), K.update_add(b, x), (c, x * 2), [d, d - 1]]
+    )
     assert f([5])[0] == 1  # outputs are computed from the values before
     assert [float(v) for v in K.batch_get_value([a, b, c, d])] == [5, 6, 10, 0]
 
@@ -230,7 +242,10 @@ def test_wrong_arguments_of_the_call():
         f()
     with pytest.raises(ValueError, match="takes 1 inputs; got 2"):
         f([1, 2])
-    text = r'input 0 "x" takes shape \(None, 784\); got an array of shape \(784,\). Did you forget the batch'
+    text = (
+        r'input 0 "x" takes shape \(None, 784\); got an array of shape \(784,\). '
+        "Did you forget the batch dimension"
+    )
     with pytest.raises(ValueError, match=text):
         f([np.ones(784)])
     with pytest.raises(TypeError, match="a number or an array"):
@@ -342,7 +357,12 @@ def test_wrong_values_of_variables():
 
 
 def test_dtype_arguments():
-    for given in ("float64", np.dtype("float64"), np.float64, K.placeholder((1,), dtype="float64").dtype):
+    for given in (
+        "float64",
+        np.dtype("float64"),
+        np.float64,
+        K.placeholder((1,), dtype="float64").dtype,
+    ):
         assert K.dtype(K.placeholder((1,), dtype=given)) == "float64"
     for wrong in ("float", 3, "complex64", np.complex64):
         with pytest.raises(TypeError):
@@ -388,7 +408,7 @@ def test_print_tensor(capsys):
 
 
 def test_a_call_inside_of_a_call():
-    """print_tensor's stream may be anything, also something that calls a function: an error, not a deadlock."""
+    """print_tensor's stream may call a function: that is an error, not a deadlock."""
     x = K.placeholder((2,))
     f = K.function([x], [K.print_tensor(x)])
     errors = []
@@ -471,7 +491,9 @@ except KeyboardInterrupt:
     f([data[:1]])
     print('stopped', int(K.get_value(v) - before), flush=True)
 """
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout.readline() == "ready\n"
         time.sleep(1.0)
         os.kill(process.pid, signal.SIGINT)

@@ -1,4 +1,4 @@
-"""One wrapper per tensor: the object that carries attributes is the one that comes back, and nothing leaks."""
+"""One wrapper per tensor: the object with the attributes comes back, and nothing leaks."""
 
 import gc
 import subprocess

@@ -10,7 +10,9 @@ import horngate as K
 import pytest
 import yaml
 
-CATALOGUE = yaml.safe_load((pathlib.Path(__file__).parents[2] / "api" / "functions.yaml").read_text())
+CATALOGUE = yaml.safe_load(
+    (pathlib.Path(__file__).parents[2] / "api" / "functions.yaml").read_text()
+)
 FUNCTIONS = {entry["name"]: entry for entry in CATALOGUE["functions"]}
 BEYOND = {
     "control_dependencies": "control_dependencies(control_inputs)",
@@ -51,7 +53,9 @@ def test_the_catalogue_is_whole():
 def test_names_are_exactly_those():
     """Keras copies everything that the module holds."""
     program = "import horngate as K; print(*(n for n in vars(K) if not n.startswith('_')))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert set(done.stdout.split()) == set(FUNCTIONS) | set(BEYOND)
     assert sorted(K.__all__) == sorted(set(FUNCTIONS) | set(BEYOND))
     assert isinstance(K.__version__, str)
@@ -81,6 +85,16 @@ def test_signature(name):
 
 
 def test_command_line():
-    done = subprocess.run([sys.executable, "-m", "horngate"], capture_output=True, text=True, check=True)
-    for word in (K.__version__, "engine", "floatx", "float32", "epsilon", "image_data_format", "channels_last"):
+    done = subprocess.run(
+        [sys.executable, "-m", "horngate"], capture_output=True, text=True, check=True
+    )
+    for word in (
+        K.__version__,
+        "engine",
+        "floatx",
+        "float32",
+        "epsilon",
+        "image_data_format",
+        "channels_last",
+    ):
         assert word in done.stdout

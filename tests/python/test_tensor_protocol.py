@@ -95,11 +95,23 @@ OPERATORS = [
     ("gt", lambda a, b: a > b),
     ("ge", lambda a, b: a >= b),
 ]
-OTHERS = [2, 2.5, np.float32(2), np.float64(1.5), np.int64(3), np.array(2.0), X[0], X, np.array([[2], [3]])]
+OTHERS = [
+    2,
+    2.5,
+    np.float32(2),
+    np.float64(1.5),
+    np.int64(3),
+    np.array(2.0),
+    X[0],
+    X,
+    np.array([[2], [3]]),
+]
 
 
 @pytest.mark.parametrize("name,op", OPERATORS, ids=[n for n, _ in OPERATORS])
-@pytest.mark.parametrize("other", OTHERS, ids=[f"{type(o).__name__}{i}" for i, o in enumerate(OTHERS)])
+@pytest.mark.parametrize(
+    "other", OTHERS, ids=[f"{type(o).__name__}{i}" for i, o in enumerate(OTHERS)]
+)
 def test_operators_with_numbers_and_arrays(x, name, op, other):
     for ours, theirs in ((op(x, other), op(X, other)), (op(other, x), op(other, X))):
         assert K.is_tensor(ours)

@@ -40,7 +40,9 @@ def test_no_update_is_lost():
 
 def test_readers_see_whole_updates():
     a, b = K.variable(np.zeros(100)), K.variable(np.zeros(100))
-    train = K.function([], [], updates=[K.update_add(a, K.ones_like(a)), K.update_add(b, K.ones_like(b))])
+    train = K.function(
+        [], [], updates=[K.update_add(a, K.ones_like(a)), K.update_add(b, K.ones_like(b))]
+    )
     predict = K.function([], [a * 1, b * 1])
     done = threading.Event()
 

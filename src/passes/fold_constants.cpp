@@ -1,0 +1,64 @@
+// Constant folding.
+#include "passes/fold_constants.h"
+
+#include "engines/abi.h"
+#include "engines/registry.h"
+
+namespace horngate {
+namespace {
+
+constexpr size_t kMaxBytes = 4096;
+
+bool foldable(const GraphNode& n) {
+  const Primitive& p = primitive(n.prim);
+  if (n.in.empty() || !n.bodies.empty() || (p.flags & (kRandom | kEffect))) return false;
+  // A broadcast costs nothing where it is read, and a scalar behind it can be an immediate operand.
+  if (n.prim == Prim::broadcast) return false;
+  return p.how == How::elementwise || p.how == How::reduction || n.prim == Prim::transpose || n.prim == Prim::concat ||
+         n.prim == Prim::slice;
+}
+
+hg_buffer buffer_of(const Array& a) {
+  return {sizeof(hg_buffer),
+          {static_cast<int32_t>(a.dtype()), static_cast<int32_t>(a.ndim()), a.dims().data(), 0},
+          a.raw(), a.nbytes(), nullptr, nullptr};
+}
+
+}  // namespace
+
+ValueId fold_constants(Rewriter& r, const GraphNode& node) {
+  if (!foldable(node)) return kNoValue;
+  std::vector<Array> values;
+  Graph g;
+  GraphNode copy = node;
+  for (ValueId& v : copy.in) {
+    const GraphNode* from = r.maker(v);
+    if (!from || from->prim != Prim::constant) return kNoValue;
+    values.push_back(from->as<attrs::constant>().value);
+    if (values.back().nbytes() > kMaxBytes) return kNoValue;
+    v = g.add_value(r.type(v));
+    g.inputs.push_back(v);
+  }
+  const Types types = r.infer(node);
+  if (types.size() != 1 || !types[0].shape.is_static()) return kNoValue;
+  Array result(types[0].dtype, types[0].shape.dims());
+  if (result.nbytes() > kMaxBytes) return kNoValue;
+  copy.out = {g.add_value(types[0])};
+  g.outputs = {copy.out[0]};
+  g.nodes.push_back(std::move(copy));
+
+  const Engine& native = native_engine();
+  const CGraph c(g);
+  hg_status status{};
+  status.size = sizeof status;
+  void* executable = nullptr;
+  if (native.api->compile(native.self, c.get(), &executable, &status) != 0) return kNoValue;
+  std::vector<hg_buffer> in;
+  for (const Array& a : values) in.push_back(buffer_of(a));
+  hg_buffer out = buffer_of(result);
+  const int failed = native.api->run(executable, in.data(), &out, nullptr, &status);
+  native.api->free_executable(executable);
+  return failed ? kNoValue : r.constant(result);
+}
+
+}  // namespace horngate

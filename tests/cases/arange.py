@@ -1,0 +1,48 @@
+"""arange: counting."""
+
+import horngate as K
+import numpy as np
+from cases.harness import check, error
+
+ARGUMENTS = [(5,), (0,), (-3,), (2, 8), (2, 8, 3), (8, 2, -2), (8, 2), (0, 1, 0.25), (1.5, 4), (-2, 3, 2), (3, 3)]
+
+
+@check(arguments=ARGUMENTS, dtype=("int32", "int64", "float32", "float64"))
+def of_numbers(arguments, dtype):
+    if dtype.startswith("int") and any(a != int(a) for a in arguments):
+        return
+    wanted = np.arange(*arguments).astype(dtype)
+    y = K.arange(*arguments, dtype=dtype)
+    assert K.int_shape(y) == wanted.shape and K.dtype(y) == dtype
+    got = K.eval(y)
+    assert got.dtype == dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+@check
+def is_int32_when_nothing_is_said():
+    assert K.dtype(K.arange(3)) == "int32"
+
+
+@check(arguments=[(5,), (0,), (2, 8), (2, 8, 3), (8, 2, -2), (8, 2)])
+def of_tensors(arguments):
+    xs = [K.placeholder((), dtype="int32") for _ in arguments]
+    y = K.arange(*xs)
+    assert K.int_shape(y) == (None,)
+    f = K.function(xs, [y])
+    np.testing.assert_array_equal(f(list(arguments))[0], np.arange(*arguments))
+
+
+@check
+def of_a_shape():
+    x = K.placeholder((None, 3))
+    f = K.function([x], [K.arange(K.shape(x)[0])])
+    for n in (0, 1, 5):
+        np.testing.assert_array_equal(f([np.zeros((n, 3))])[0], np.arange(n))
+
+
+error(
+    K.arange,
+    [0, 5, 0],
+    text="arange: start, stop and step must be finite, and step not 0; got 0, 5 and 0.",
+)

@@ -1,0 +1,115 @@
+"""conv2d: convolution along two axes."""
+
+import horngate as K
+import numpy as np
+from cases import oracles
+from cases.harness import case, check, error
+from cases.inputs import rand
+
+def image(rows, cols, channels, data_format, samples=2):
+    first = data_format == "channels_first"
+    return rand(samples, channels, rows, cols) if first else rand(samples, rows, cols, channels)
+
+
+GEOMETRIES = [
+    # rows, cols, kernel, strides, dilation
+    (5, 6, (3, 3), (1, 1), (1, 1)),
+    (7, 6, (3, 2), (2, 1), (1, 1)),
+    (8, 7, (3, 3), (2, 2), (1, 1)),
+    (7, 7, (2, 2), (1, 1), (2, 2)),
+    (7, 5, (3, 1), (1, 1), (2, 1)),
+    (4, 5, (1, 1), (1, 1), (1, 1)),
+    (5, 4, (1, 1), (2, 2), (1, 1)),
+    (6, 9, (2, 4), (2, 3), (1, 1)),
+]
+for data_format in ("channels_last", "channels_first"):
+    for padding in ("valid", "same"):
+        for rows, cols, size, strides, dilation in GEOMETRIES:
+            case(
+                K.conv2d,
+                [image(rows, cols, 3, data_format), rand(*size, 3, 4).known()],
+                strides=strides,
+                padding=padding,
+                data_format=data_format,
+                dilation_rate=dilation,
+                oracle=oracles.conv,
+                second=rows in (5, 8),
+            )
+case(K.conv2d, [rand(1, 4, 4, 1), rand(4, 4, 1, 1).known()], oracle=oracles.conv)
+case(K.conv2d, [rand(2, 2, 3, 2), rand(5, 5, 2, 3).known()], padding="same", oracle=oracles.conv)
+case(K.conv2d, [rand(1, 1, 1, 1), rand(1, 1, 1, 1).known()], oracle=oracles.conv)
+case(K.conv2d, [rand(0, 5, 5, 3), rand(3, 3, 3, 4).known()], oracle=oracles.conv)
+# Strides and dilation at once; numbers of channels that fill no vector, and that fill several.
+case(K.conv2d, [rand(2, 9, 9, 2), rand(2, 2, 2, 3).known()], strides=(2, 2), dilation_rate=(2, 2), oracle=oracles.conv)
+for channels, filters in [(1, 5), (5, 1), (17, 33), (32, 16)]:
+    case(
+        K.conv2d,
+        [rand(2, 9, 8, channels), rand(3, 3, channels, filters).known()],
+        padding="same",
+        oracle=oracles.conv,
+        tol={"float32": 1e-5},
+        none=False,
+    )
+case(K.conv2d, [rand(2, 5, 6, 3), rand(3, 3, 3, 4).known()], oracle=oracles.conv, dtypes=("float16", "bfloat16"), tol=0.02)
+case(
+    K.conv2d,
+    [rand(2, 28, 27, 1).known(1, 2, 3), rand(3, 3, 1, 8).known()],
+    strides=(2, 2),
+    padding="same",
+    oracle=oracles.conv,
+    none=(None, 14, 14, 8),
+    grad=False,
+)
+error(
+    K.conv2d,
+    [rand(None, 28, 28, 3), rand(3, 3, 1, 32)],
+    text="conv2d: x has 3 channels (shape (None, 28, 28, 3), channels_last) but kernel takes 1 (shape (3, 3, 1, 32)).",
+)
+error(
+    K.conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 16)],
+    text="conv2d: kernel must have 4 dimensions (rows, cols, in, out); got shape (3, 3, 16).",
+)
+for padding in ("full", "causal"):
+    error(
+        K.conv2d,
+        [rand(2, 5, 5, 3), rand(3, 3, 3, 4)],
+        padding=padding,
+        text=f'conv2d: padding must be "valid" or "same"; got "{padding}".',
+    )
+error(
+    K.conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 3, 4)],
+    data_format="channels_middle",
+    text='conv2d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
+)
+error(
+    K.conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 3, 4)],
+    strides=(0, 1),
+    text="conv2d: strides must be at least 1; got (0, 1).",
+)
+error(K.conv2d, [rand(2, 5, 5), rand(3, 3, 3, 4)], text="conv2d: x must have 4 dimensions; got shape (2, 5, 5).")
+error(
+    K.conv2d,
+    [rand(2, 5, 2, 3), rand(3, 3, 3, 4)],
+    text='conv2d: windows of 3 elements do not fit on axis 2 of x of shape (2, 5, 2, 3) with padding "valid".',
+)
+
+
+@check
+def the_default_is_image_data_format():
+    K.set_image_data_format("channels_first")
+    y = K.conv2d(K.placeholder((None, 3, 8, 9)), K.zeros((2, 3, 3, 4)))
+    assert K.int_shape(y) == (None, 4, 7, 7)
+
+
+@check(padding=("valid", "same"))
+def one_function_takes_images_of_every_size(padding):
+    x = K.placeholder((None, None, None, 2))
+    kernel = np.random.default_rng(0).uniform(-1, 1, (3, 3, 2, 3))
+    f = K.function([x], [K.conv2d(x, K.constant(kernel), strides=(2, 2), padding=padding)])
+    for shape in [(1, 5, 6, 2), (2, 8, 3, 2), (1, 9, 9, 2), (3, 4, 7, 2), (1, 5, 6, 2)]:
+        images = np.random.default_rng(1).uniform(-1, 1, shape)
+        wanted = oracles.conv(images, kernel, (2, 2), padding)
+        np.testing.assert_allclose(f([images])[0], wanted, rtol=1e-5, atol=1e-5)

@@ -1,0 +1,50 @@
+"""conv3d: convolution along three axes."""
+
+import horngate as K
+from cases import oracles
+from cases.harness import case, error
+from cases.inputs import rand
+
+for data_format in ("channels_last", "channels_first"):
+    for padding in ("valid", "same"):
+        for sizes, size, strides, dilation in [
+            ((4, 5, 4), (2, 3, 2), (1, 1, 1), (1, 1, 1)),
+            ((5, 4, 6), (3, 2, 2), (2, 1, 2), (1, 1, 1)),
+            ((5, 5, 5), (2, 2, 2), (1, 1, 1), (2, 1, 2)),
+            ((3, 2, 4), (1, 1, 1), (1, 1, 1), (1, 1, 1)),
+        ]:
+            shape = (2, 2, *sizes) if data_format == "channels_first" else (2, *sizes, 2)
+            case(
+                K.conv3d,
+                [rand(*shape), rand(*size, 2, 3).known()],
+                strides=strides,
+                padding=padding,
+                data_format=data_format,
+                dilation_rate=dilation,
+                oracle=oracles.conv,
+                second=sizes == (4, 5, 4),
+            )
+case(K.conv3d, [rand(0, 3, 3, 3, 2), rand(2, 2, 2, 2, 3).known()], oracle=oracles.conv)
+case(K.conv3d, [rand(1, 4, 4, 4, 2), rand(2, 2, 2, 2, 3).known()], oracle=oracles.conv, dtypes=("float16", "bfloat16"), tol=0.02)
+case(
+    K.conv3d,
+    [rand(1, 4, 5, 6, 2).known(1, 2, 3, 4), rand(2, 2, 2, 2, 3).known()],
+    oracle=oracles.conv,
+    none=(None, 3, 4, 5, 3),
+)
+error(
+    K.conv3d,
+    [rand(1, 4, 5, 6, 2), rand(2, 2, 2, 3)],
+    text="conv3d: kernel must have 5 dimensions (d1, d2, d3, in, out); got shape (2, 2, 2, 3).",
+)
+error(
+    K.conv3d,
+    [rand(1, 4, 5, 6, 2), rand(2, 2, 2, 3, 3)],
+    text="conv3d: x has 2 channels (shape (1, 4, 5, 6, 2), channels_last) but kernel takes 3 (shape (2, 2, 2, 3, 3)).",
+)
+error(
+    K.conv3d,
+    [rand(1, 4, 5, 6, 2), rand(2, 2, 2, 2, 3)],
+    padding="causal",
+    text='conv3d: padding must be "valid" or "same"; got "causal".',
+)

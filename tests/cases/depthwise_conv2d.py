@@ -1,0 +1,58 @@
+"""depthwise_conv2d: each channel with kernels of its own."""
+
+import horngate as K
+from cases import oracles
+from cases.harness import case, error
+from cases.inputs import rand
+
+for data_format in ("channels_last", "channels_first"):
+    for padding in ("valid", "same"):
+        for rows, cols, size, multiplier, strides, dilation in [
+            (5, 6, (3, 3), 1, (1, 1), (1, 1)),
+            (7, 6, (3, 2), 2, (2, 2), (1, 1)),
+            (7, 7, (2, 2), 3, (1, 1), (2, 2)),
+            (4, 4, (1, 1), 2, (1, 1), (1, 1)),
+        ]:
+            shape = (2, 3, rows, cols) if data_format == "channels_first" else (2, rows, cols, 3)
+            case(
+                K.depthwise_conv2d,
+                [rand(*shape), rand(*size, 3, multiplier).known()],
+                strides=strides,
+                padding=padding,
+                data_format=data_format,
+                dilation_rate=dilation,
+                oracle=oracles.depthwise_conv,
+                second=multiplier == 2,
+            )
+case(K.depthwise_conv2d, [rand(2, 5, 5, 1), rand(3, 3, 1, 4).known()], oracle=oracles.depthwise_conv)
+case(K.depthwise_conv2d, [rand(0, 5, 5, 3), rand(3, 3, 3, 2).known()], oracle=oracles.depthwise_conv)
+case(K.depthwise_conv2d, [rand(2, 9, 8, 33), rand(3, 3, 33, 1).known()], padding="same", oracle=oracles.depthwise_conv, none=False)
+case(
+    K.depthwise_conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 3, 2).known()],
+    oracle=oracles.depthwise_conv,
+    dtypes=("float16", "bfloat16"),
+    tol=0.02,
+)
+case(
+    K.depthwise_conv2d,
+    [rand(2, 5, 5, 3).known(1, 2, 3), rand(3, 3, 3, 2).known()],
+    oracle=oracles.depthwise_conv,
+    none=(None, 3, 3, 6),
+)
+error(
+    K.depthwise_conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 2, 1)],
+    text="depthwise_conv2d: x has 3 channels (shape (2, 5, 5, 3), channels_last) but kernel takes 2 (shape (3, 3, 2, 1)).",
+)
+error(
+    K.depthwise_conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 3)],
+    text="depthwise_conv2d: depthwise_kernel must have 4 dimensions (rows, cols, in, multiplier); got shape (3, 3, 3).",
+)
+error(
+    K.depthwise_conv2d,
+    [rand(2, 5, 5, 3), rand(3, 3, 3, 1)],
+    padding="full",
+    text='depthwise_conv2d: padding must be "valid" or "same"; got "full".',
+)

@@ -1,0 +1,75 @@
+"""normalize_batch_in_training: with the mean and variance of the batch."""
+
+import horngate as K
+from cases import oracles
+from cases.harness import case, error
+from cases.inputs import normal, rand
+
+oracle = oracles.normalize_batch_in_training
+# What is left of a sum whose exact value is 0 counts as an error of the gradient in float32.
+for shape, axes in [
+    ((6, 3), [0]),
+    ((2, 4, 3), [0, 1]),
+    ((2, 3, 4), [0, 2]),
+    ((2, 3, 2, 4), [0, 2, 3]),
+    ((2, 3, 4, 2), [0, 1, 2]),
+    ((2, 2, 3, 2, 2), [0, 1, 2, 3]),
+    ((2, 2, 3, 2, 2), (0, 2, 3, 4)),
+    ((3, 4), [1]),
+    ((4, 3), [-2]),
+]:
+    kept = [n for i, n in enumerate(shape) if i not in [a % len(shape) for a in axes]]
+    case(
+        K.normalize_batch_in_training,
+        [normal(*shape), rand(*kept), rand(*kept)],
+        reduction_axes=axes,
+        oracle=oracle,
+        second=len(shape) < 4,
+        tol={"float32": 1e-5},
+    )
+FIRST = {"reduction_axes": [0], "oracle": oracle, "tol": {"float32": 1e-5}}
+case(K.normalize_batch_in_training, [normal(6, 3), None, rand(3)], **FIRST)
+case(K.normalize_batch_in_training, [normal(6, 3), rand(3), None], **FIRST)
+case(K.normalize_batch_in_training, [normal(6, 3), None, None], epsilon=0.1, **FIRST)
+case(K.normalize_batch_in_training, [normal(131, 37), rand(37), rand(37)], grad=False, **FIRST)
+case(K.normalize_batch_in_training, [rand(50, 3, low=100.0, high=101.0), rand(3), rand(3)], grad=False, reduction_axes=[0], oracle=oracle, tol={"float32": 1e-3})
+case(
+    K.normalize_batch_in_training,
+    [normal(8, 3), rand(3), rand(3)],
+    reduction_axes=[0],
+    oracle=oracle,
+    dtypes=("float16", "bfloat16"),
+    tol=0.03,
+)
+
+
+def only(which):
+    """One of the three results: the gradient of each must be right by itself."""
+
+    def part(x, gamma, beta):
+        return K.normalize_batch_in_training(x, gamma, beta, [0])[which]
+
+    return part
+
+
+for which in range(3):
+    case(
+        only(which),
+        [normal(6, 3), rand(3), rand(3)] if which == 0 else [normal(6, 3), rand(3).no_grad(), rand(3).no_grad()],
+        oracle=lambda x, gamma, beta, which=which: oracle(x, gamma, beta, [0])[which],
+        second=True,
+        tol={"float32": 1e-5},
+        label=f"result {which}",
+    )
+error(
+    K.normalize_batch_in_training,
+    [rand(6, 3), rand(4), rand(3)],
+    reduction_axes=[0],
+    text="normalize_batch_in_training: gamma must have the shape of x without reduction_axes, (3,); got (4,).",
+)
+error(
+    K.normalize_batch_in_training,
+    [rand(6, 3), rand(3), rand(3)],
+    reduction_axes=[2],
+    text="normalize_batch_in_training: axis must be in [-2, 2) for x of shape (6, 3); got axis=2.",
+)

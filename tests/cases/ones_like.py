@@ -1,0 +1,13 @@
+"""ones_like: ones in the shape of a tensor."""
+
+import horngate as K
+import numpy as np
+from cases.harness import case
+from cases.inputs import rand
+
+for shape in [(2, 3), (), (0, 2), (7, 1, 3)]:
+    case(K.ones_like, [rand(*shape)], oracle=np.ones_like, grad=False)
+for dtype in ("int8", "int64", "uint16", "bool", "float16"):
+    case(K.ones_like, [rand(2, 3)], oracle=np.ones_like, dtypes=(dtype,), grad=False)
+case(K.ones_like, [rand(2, 3)], dtype="int32", oracle=np.ones_like, out="int32")
+case(K.ones_like, [rand(2, 3).known(1)], oracle=np.ones_like, grad="none", none=(None, 3))

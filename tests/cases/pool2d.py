@@ -1,0 +1,78 @@
+"""pool2d: the largest or mean value of each window."""
+
+import horngate as K
+from cases import oracles
+from cases.harness import case, error
+from cases.inputs import data, distinct, rand
+
+GEOMETRIES = [
+    # sizes, window, strides
+    ((5, 6), (2, 2), (1, 1)),
+    ((6, 7), (2, 2), (2, 2)),
+    ((7, 6), (3, 2), (2, 3)),
+    ((5, 5), (3, 3), (1, 1)),
+    ((4, 4), (1, 1), (2, 2)),
+    ((3, 4), (3, 4), (1, 1)),
+    ((5, 7), (2, 3), (3, 3)),
+]
+for data_format in ("channels_last", "channels_first"):
+    for padding in ("valid", "same"):
+        for pool_mode in ("max", "avg"):
+            for sizes, size, strides in GEOMETRIES:
+                shape = (2, 3, *sizes) if data_format == "channels_first" else (2, *sizes, 3)
+                case(
+                    K.pool2d,
+                    [distinct(*shape)],
+                    pool_size=size,
+                    strides=strides,
+                    padding=padding,
+                    data_format=data_format,
+                    pool_mode=pool_mode,
+                    oracle=oracles.pool,
+                    second=size == (2, 2) and data_format == "channels_last",
+                )
+for pool_mode in ("max", "avg"):
+    case(K.pool2d, [distinct(2, 6, 7, 3)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool)
+    case(K.pool2d, [distinct(0, 4, 4, 2)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool)
+    case(K.pool2d, [distinct(2, 17, 13, 19)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool, grad=False)
+    case(
+        K.pool2d,
+        [distinct(2, 6, 7, 3).known(1, 2, 3)],
+        pool_size=(2, 2),
+        strides=(2, 2),
+        padding="same",
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+        none=(None, 3, 4, 3),
+    )
+    case(
+        K.pool2d,
+        [rand(2, 6, 7, 3)],
+        pool_size=(2, 2),
+        padding="same",
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+        dtypes=("float16", "bfloat16"),
+    )
+    # Padding must win over no negative number, and count in no mean.
+    case(
+        K.pool2d,
+        [data([[[[-3.0], [-1.0]], [[-2.0], [-5.0]]]])],
+        pool_size=(2, 2),
+        padding="same",
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+        label=f"negative({pool_mode})",
+    )
+X = rand(2, 5, 5, 3)
+error(K.pool2d, [X], pool_size=(2, 2), pool_mode="sum", text='pool2d: pool_mode must be "max" or "avg"; got "sum".')
+error(K.pool2d, [X], pool_size=(2, 2), padding="full", text='pool2d: padding must be "valid" or "same"; got "full".')
+error(
+    K.pool2d,
+    [X],
+    pool_size=(2, 2),
+    data_format="channels_middle",
+    text='pool2d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
+)
+error(K.pool2d, [rand(2, 5, 5)], pool_size=(2, 2), text="pool2d: x must have 4 dimensions; got shape (2, 5, 5).")
+error(K.pool2d, [X], pool_size=(0, 2), text="pool2d: pool_size must be at least 1; got (0, 2).")

@@ -1,0 +1,71 @@
+"""reshape: the same elements in the same order under another shape."""
+
+import horngate as K
+import numpy as np
+from cases.harness import case, error
+from cases.inputs import data, rand
+
+def reshape(x, shape):
+    return np.reshape(x, shape)
+
+
+for old, new in [
+    ((2, 3), (3, 2)),
+    ((2, 3), (6,)),
+    ((2, 3), (-1,)),
+    ((2, 3), (1, -1)),
+    ((2, 3, 4), (-1, 4)),
+    ((2, 3, 4), (2, 12)),
+    ((2, 3, 4), (4, 3, 2)),
+    ((1,), ()),
+    ((), (1, 1)),
+    ((0, 3), (3, 0)),
+    ((0, 3), (-1, 3)),
+    ((2, 0, 3), (0,)),
+    ((7, 11, 13), (-1, 11)),
+    ((2, 3), (2, 1, 3)),
+]:
+    case(K.reshape, [rand(*old)], shape=new, oracle=reshape, tol=0, second=new == (6,))
+for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
+    case(K.reshape, [rand(2, 3)], shape=(3, 2), oracle=reshape, dtypes=(dtype,), tol=0)
+case(K.reshape, [rand(2, 3, 4).known(1, 2)], shape=(-1, 12), oracle=reshape, none=(None, 12))
+
+
+def by_the_shape_of_another(x, y):
+    return K.reshape(x, K.shape(y))
+
+
+def with_a_tensor_among_numbers(x, y):
+    return K.reshape(x, (K.shape(y)[0], -1))
+
+
+case(by_the_shape_of_another, [rand(2, 6), rand(3, 4).no_grad()], oracle=lambda x, y: x.reshape(y.shape))
+case(with_a_tensor_among_numbers, [rand(2, 6), rand(3, 4).no_grad()], oracle=lambda x, y: x.reshape(3, 4))
+case(
+    lambda x, shape: K.reshape(x, shape),
+    [rand(2, 6), data([3, 4], "int32").known()],
+    oracle=reshape,
+    open=True,
+    label="reshape(by a fed shape)",
+)
+error(K.reshape, [rand(2, 3)], shape=(4, 2), text="reshape: (2, 3) has 6 elements and cannot become (4, 2), which has 8.")
+error(
+    K.reshape,
+    [rand(2, 3)],
+    shape=(4, -1),
+    text="reshape: (2, 3) has 6 elements and cannot become (4, -1): 6 is not a multiple of 4.",
+)
+error(K.reshape, [rand(2, 3)], shape=(-1, -1), text="reshape: shape must have at most one -1; got (-1, -1).")
+error(
+    K.reshape,
+    [rand(2, 3)],
+    shape=(-2, 3),
+    text="reshape: shape must have entries of at least 0, or -1 for what is left; got (-2, 3).",
+)
+error(
+    K.reshape,
+    [rand(2, 3)],
+    shape=(4, -1),
+    run=True,
+    text="reshape: (2, 3) has 6 elements and cannot become (4, -1): 6 is not a multiple of 4.",
+)

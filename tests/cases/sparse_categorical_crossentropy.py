@@ -1,0 +1,53 @@
+"""sparse_categorical_crossentropy: with class numbers as the target."""
+
+import horngate as K
+import numpy as np
+from cases import oracles
+from cases.harness import case, check, error
+from cases.inputs import data, ints, normal, probabilities, rand
+
+oracle = oracles.sparse_categorical_crossentropy
+for shape, axis in [((4, 5), -1), ((2, 3, 4), -1), ((2, 4, 3), 1), ((5, 3), 0), ((1, 1), 1)]:
+    rows = [n for i, n in enumerate(shape) if i != axis % len(shape)]
+    for target in (ints(*rows, high=shape[axis]), ints(*rows, high=shape[axis], dtype="int64")):
+        case(K.sparse_categorical_crossentropy, [target, probabilities(*shape, axis=axis)], axis=axis, oracle=oracle)
+    case(
+        K.sparse_categorical_crossentropy,
+        [ints(*rows, high=shape[axis]), normal(*shape, scale=3.0)],
+        axis=axis,
+        from_logits=True,
+        oracle=oracle,
+        second=True,
+    )
+# Keras feeds class numbers as floats and with an axis of 1.
+case(K.sparse_categorical_crossentropy, [data([[2.0], [0.0], [1.0]]).no_grad(), probabilities(3, 4)], oracle=oracle)
+case(K.sparse_categorical_crossentropy, [ints(6, high=4), probabilities(2, 3, 4)], oracle=oracle)
+case(K.sparse_categorical_crossentropy, [ints(131, high=67), probabilities(131, 67)], oracle=oracle, grad=False)
+case(K.sparse_categorical_crossentropy, [ints(0, high=4), probabilities(0, 4)], oracle=oracle)
+case(
+    K.sparse_categorical_crossentropy,
+    [data([0, 0, 1], "int32"), data([[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]])],
+    oracle=oracle,
+    grad=False,
+    label="sparse_categorical_crossentropy(0 and 1)",
+    tol={"float32": 1e-6},
+)
+error(
+    K.sparse_categorical_crossentropy,
+    [ints(4), rand(3, 5)],
+    text="sparse_categorical_crossentropy: target must have one class number per distribution of output of shape "
+    "(3, 5); got shape (4,).",
+)
+error(
+    K.sparse_categorical_crossentropy,
+    [ints(3), rand(3, 5)],
+    axis=-3,
+    text="sparse_categorical_crossentropy: axis must be in [-2, 2) for output of shape (3, 5); got axis=-3.",
+)
+
+
+@check
+def what_is_no_class_gives_nan():
+    """As TensorFlow does on GPUs; on CPUs it fails."""
+    loss = K.sparse_categorical_crossentropy(K.constant([1, 7, -1], dtype="int32"), K.constant(np.full((3, 2), 0.5)))
+    np.testing.assert_array_equal(np.isnan(K.eval(loss)), [False, True, True])

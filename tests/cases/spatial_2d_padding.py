@@ -1,0 +1,36 @@
+"""spatial_2d_padding: zeros around the spatial axes."""
+
+import horngate as K
+from cases import oracles
+from cases.harness import case, check, error
+from cases.inputs import rand
+
+for data_format in ("channels_last", "channels_first"):
+    for padding in [((1, 1), (1, 1)), ((2, 0), (0, 3)), ((0, 0), (1, 2))]:
+        case(
+            K.spatial_2d_padding,
+            [rand(2, 3, 4, 2)],
+            padding=padding,
+            data_format=data_format,
+            oracle=oracles.spatial_2d_padding,
+            tol=0,
+            second=padding[0] == (1, 1),
+        )
+case(K.spatial_2d_padding, [rand(2, 3, 4, 2)], oracle=oracles.spatial_2d_padding)
+case(K.spatial_2d_padding, [rand(2, 3, 4, 2).known(1, 3)], oracle=oracles.spatial_2d_padding, none=(None, 5, None, 2))
+for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
+    case(K.spatial_2d_padding, [rand(2, 3, 4, 2)], oracle=oracles.spatial_2d_padding, dtypes=(dtype,), tol=0)
+error(K.spatial_2d_padding, [rand(2, 4, 3)], text="spatial_2d_padding: x must have 4 dimensions; got shape (2, 4, 3).")
+error(
+    K.spatial_2d_padding,
+    [rand(2, 3, 4, 2)],
+    data_format="channels_middle",
+    text='spatial_2d_padding: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
+)
+
+
+@check
+def the_default_is_image_data_format():
+    K.set_image_data_format("channels_first")
+    x = K.placeholder((2, 3, 4, 2))
+    assert K.int_shape(K.spatial_2d_padding(x))[:2] == (2, 3, 4, 2)[:2]
