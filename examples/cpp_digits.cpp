@@ -27,10 +27,12 @@ Data read_digits(const std::string& path) {
   Data data;
   std::string line;
   while (std::getline(file, line)) {
-    if (line.size() != 66) throw K::ValueError("digits: " + path + " has a line that is not a digit: " + line);
+    if (line.size() != 66)
+      throw K::ValueError("digits: " + path + " has a line that is not a digit: " + line);
     data.labels.push_back(line[0] - '0');
     for (size_t i = 2; i < 66; ++i)
-      data.images.push_back(static_cast<float>(line[i] <= '9' ? line[i] - '0' : line[i] - 'a' + 10) / 16.0f);
+      data.images.push_back(
+          static_cast<float>(line[i] <= '9' ? line[i] - '0' : line[i] - 'a' + 10) / 16.0f);
   }
   return data;
 }
@@ -54,23 +56,28 @@ void show_progress(bool live, int epoch, int epochs, double loss, double accurac
   std::string bar;
   for (int i = 0; i < width; ++i) bar += i < filled ? "#" : ".";
   if (live) std::printf("\r");
-  std::printf("[%s] epoch %2d/%d  loss %.4f  held-out accuracy %.2f %%", bar.c_str(), epoch, epochs, loss, 100 * accuracy);
+  std::printf("[%s] epoch %2d/%d  loss %.4f  held-out accuracy %.2f %%", bar.c_str(), epoch, epochs,
+              loss, 100 * accuracy);
   if (!live || epoch == epochs) std::printf("\n");
   std::fflush(stdout);
 }
 
-void show_digits(const Data& data, const std::vector<size_t>& which, const std::vector<int>& guesses) {
-  static const char* const kShades[] = {"  ", "\u2591\u2591", "\u2592\u2592", "\u2593\u2593", "\u2588\u2588"};
+void show_digits(const Data& data, const std::vector<size_t>& which,
+                 const std::vector<int>& guesses) {
+  static const char* const kShades[] = {"  ", "\u2591\u2591", "\u2592\u2592", "\u2593\u2593",
+                                        "\u2588\u2588"};
   for (size_t row = 0; row < 8; ++row) {
     for (size_t d : which) {
       for (size_t col = 0; col < 8; ++col)
-        std::cout << kShades[std::min(4, static_cast<int>(data.images[d * 64 + row * 8 + col] * 5))];
+        std::cout
+            << kShades[std::min(4, static_cast<int>(data.images[d * 64 + row * 8 + col] * 5))];
       std::cout << "   ";
     }
     std::cout << '\n';
   }
   for (size_t i = 0; i < which.size(); ++i) {
-    const std::string text = "it is " + std::to_string(data.labels[which[i]]) + ", read " + std::to_string(guesses[i]);
+    const std::string text =
+        "it is " + std::to_string(data.labels[which[i]]) + ", read " + std::to_string(guesses[i]);
     std::cout << text << std::string(19 - text.size(), ' ');
   }
   std::cout << '\n';
@@ -88,12 +95,14 @@ int run(const std::string& path, int epochs) {
   std::vector<size_t> train(order.begin() + static_cast<int64_t>(held_out), order.end());
 
   const digits::Net net = digits::make_net(K::DType::float32);
-  const K::Function step = K::function({net.images, net.labels}, {net.loss}, digits::adam(net.loss, net.weights, 2e-3));
-  const K::Function evaluate = K::function({net.images, net.labels}, {net.accuracy, net.probabilities});
+  const K::Function step =
+      K::function({net.images, net.labels}, {net.loss}, digits::adam(net.loss, net.weights, 2e-3));
+  const K::Function evaluate =
+      K::function({net.images, net.labels}, {net.accuracy, net.probabilities});
   const Batch held = make_batch(data, test, 0, test.size());
 
-  std::printf("%zu digits to learn from, %zu held out, %zu weights' arrays, engine %s\n", train.size(), test.size(),
-              net.weights.size(), K::backend().c_str());
+  std::printf("%zu digits to learn from, %zu held out, %zu weights' arrays, engine %s\n",
+              train.size(), test.size(), net.weights.size(), K::backend().c_str());
   const bool live = isatty(STDOUT_FILENO);
   double seconds = 0;
   size_t steps = 0;
@@ -110,7 +119,8 @@ int run(const std::string& path, int epochs) {
       ++steps;
     }
     accuracy = evaluate({held.images, held.labels})[0].item<double>();
-    if (live || epoch == epochs || epoch % 5 == 0) show_progress(live, epoch, epochs, loss / static_cast<double>(batches), accuracy);
+    if (live || epoch == epochs || epoch % 5 == 0)
+      show_progress(live, epoch, epochs, loss / static_cast<double>(batches), accuracy);
   }
 
   const K::Array p = evaluate({held.images, held.labels})[1];
@@ -123,13 +133,17 @@ int run(const std::string& path, int epochs) {
     wrong.push_back(test[i]);
     guesses.push_back(guess);
   }
-  std::printf("\n%.2f %% of the held-out digits are read right; %.0f us per training step (%zu steps of %zu digits).\n",
-              100 * accuracy, 1e6 * seconds / static_cast<double>(steps), steps, batch_size);
+  std::printf(
+      "\n%.2f %% of the held-out digits are read right; %.0f us per training step (%zu steps of "
+      "%zu digits).\n",
+      100 * accuracy, 1e6 * seconds / static_cast<double>(steps), steps, batch_size);
   if (!wrong.empty()) {
     std::printf("Some that are not:\n\n");
     show_digits(data, wrong, guesses);
   }
-  std::printf("\nNext: examples/digits_net.h is the net, README.md shows the same in Python, docs/ has the guide.\n");
+  std::printf(
+      "\nNext: examples/digits_net.h is the net, README.md shows the same in Python, docs/ has the "
+      "guide.\n");
   if (accuracy >= 0.97) return 0;
   std::printf("The accuracy is below 97 %%: something is wrong.\n");
   return 1;
@@ -139,7 +153,8 @@ int run(const std::string& path, int epochs) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc > 1 ? argv[1] : HORNGATE_EXAMPLE_DATA "/digits.txt", argc > 2 ? std::atoi(argv[2]) : 30);
+    return run(argc > 1 ? argv[1] : HORNGATE_EXAMPLE_DATA "/digits.txt",
+               argc > 2 ? std::atoi(argv[2]) : 30);
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

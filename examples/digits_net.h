@@ -19,7 +19,8 @@ struct Net {
 };
 
 /// Glorot-uniform values; fan_in and fan_out as the layer sees them.
-inline K::Array glorot(std::mt19937_64& random, K::Ints dims, double fan_in, double fan_out, K::DType dtype) {
+inline K::Array glorot(std::mt19937_64& random, K::Ints dims, double fan_in, double fan_out,
+                       K::DType dtype) {
   const double limit = std::sqrt(6.0 / (fan_in + fan_out));
   std::uniform_real_distribution<double> uniform(-limit, limit);
   K::Array a(K::DType::float64, dims);
@@ -33,7 +34,8 @@ inline Net make_net(K::DType dtype, uint64_t seed = 1) {
   net.images = K::placeholder({.shape = {K::None, 8, 8, 1}, .dtype = dtype, .name = "images"});
   net.labels = K::placeholder({.shape = {K::None, 10}, .dtype = dtype, .name = "labels"});
   const auto weight = [&](K::Ints dims, double fan_in, double fan_out, const char* name) {
-    net.weights.push_back(K::variable(glorot(random, dims, fan_in, fan_out, dtype), {.name = name}));
+    net.weights.push_back(
+        K::variable(glorot(random, dims, fan_in, fan_out, dtype), {.name = name}));
     return net.weights.back();
   };
   const auto bias = [&](int64_t n, const char* name) {
@@ -43,7 +45,8 @@ inline Net make_net(K::DType dtype, uint64_t seed = 1) {
 
   const auto conv = [&](const K::Tensor& x, int64_t from, int64_t to, const char* name) {
     const K::Variable kernel = weight({3, 3, from, to}, 9.0 * from, 9.0 * to, name);
-    return K::relu(K::bias_add(K::conv2d(x, kernel, {.padding = K::Padding::same}), bias(to, "conv_bias")));
+    return K::relu(
+        K::bias_add(K::conv2d(x, kernel, {.padding = K::Padding::same}), bias(to, "conv_bias")));
   };
   K::Tensor x = conv(net.images, 1, 16, "conv1");
   x = K::pool2d(x, {2, 2}, {.strides = {2, 2}});
@@ -61,12 +64,15 @@ inline Net make_net(K::DType dtype, uint64_t seed = 1) {
 }
 
 /// Adam, from K functions. All updates of one call appear together.
-inline std::vector<K::Update> adam(const K::Tensor& loss, const std::vector<K::Variable>& weights, double rate) {
+inline std::vector<K::Update> adam(const K::Tensor& loss, const std::vector<K::Variable>& weights,
+                                   double rate) {
   const double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;
   const K::DType dtype = loss.dtype();
-  const K::Tensors grads = K::gradients(loss, std::vector<K::Tensor>(weights.begin(), weights.end()));
+  const K::Tensors grads =
+      K::gradients(loss, std::vector<K::Tensor>(weights.begin(), weights.end()));
   const K::Variable steps = K::variable(K::Array::zeros(dtype, {}), {.name = "steps"});
-  std::vector<K::Update> updates{K::update_add(steps, K::constant(K::Array(1.0), {.dtype = dtype}))};
+  std::vector<K::Update> updates{
+      K::update_add(steps, K::constant(K::Array(1.0), {.dtype = dtype}))};
   const K::Tensor t = steps + 1.0;
   const K::Tensor scaled = rate * K::sqrt(1.0 - K::pow(beta2, t)) / (1.0 - K::pow(beta1, t));
   for (size_t i = 0; i < weights.size(); ++i) {

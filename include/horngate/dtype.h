@@ -58,9 +58,9 @@ HORNGATE_API bfloat16_t to_bfloat16(float f);
 /// The DType of a C++ element type: dtype_v<float> == DType::float32.
 template <class T>
 struct DTypeOf;
-#define HORNGATE_DTYPE_OF(type, name) \
-  template <>                         \
-  struct DTypeOf<type> {              \
+#define HORNGATE_DTYPE_OF(type, name)           \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
     static constexpr DType value = DType::name; \
   };
 HORNGATE_DTYPE_OF(float16_t, float16)

@@ -22,13 +22,29 @@ extern "C" {
 
 /* Element types: the numbers of horngate::DType. */
 enum {
-  HG_FLOAT16 = 0, HG_BFLOAT16 = 1, HG_FLOAT32 = 2, HG_FLOAT64 = 3, HG_INT8 = 4, HG_INT16 = 5, HG_INT32 = 6,
-  HG_INT64 = 7, HG_UINT8 = 8, HG_UINT16 = 9, HG_UINT32 = 10, HG_UINT64 = 11, HG_BOOL = 12
+  HG_FLOAT16 = 0,
+  HG_BFLOAT16 = 1,
+  HG_FLOAT32 = 2,
+  HG_FLOAT64 = 3,
+  HG_INT8 = 4,
+  HG_INT16 = 5,
+  HG_INT32 = 6,
+  HG_INT64 = 7,
+  HG_UINT8 = 8,
+  HG_UINT16 = 9,
+  HG_UINT32 = 10,
+  HG_UINT64 = 11,
+  HG_BOOL = 12
 };
 
 /* Codes of hg_status: which exception the message becomes. */
 enum {
-  HG_OK = 0, HG_VALUE_ERROR = 1, HG_TYPE_ERROR = 2, HG_INDEX_ERROR = 3, HG_NOT_IMPLEMENTED = 4, HG_RUNTIME_ERROR = 5,
+  HG_OK = 0,
+  HG_VALUE_ERROR = 1,
+  HG_TYPE_ERROR = 2,
+  HG_INDEX_ERROR = 3,
+  HG_NOT_IMPLEMENTED = 4,
+  HG_RUNTIME_ERROR = 5,
   HG_INTERRUPTED = 6
 };
 
@@ -61,7 +77,7 @@ typedef struct {
   hg_type type;
   void* data;
   size_t bytes;
-  void* owner;               /* of whoever sets release */
+  void* owner; /* of whoever sets release */
   void (*release)(void* owner);
 } hg_buffer;
 
@@ -81,8 +97,8 @@ typedef struct hg_graph hg_graph;
 typedef struct {
   uint32_t size;
   const char* prim;
-  uint32_t rev;      /* revision of the primitive's meaning; 1 so far for all */
-  const char* name;  /* the user's name for it, or NULL */
+  uint32_t rev;     /* revision of the primitive's meaning; 1 so far for all */
+  const char* name; /* the user's name for it, or NULL */
   uint32_t n_in, n_out, n_attr, n_body;
   const uint32_t *in, *out; /* numbers of values */
   const hg_attr* attr;
@@ -104,21 +120,21 @@ struct hg_graph {
 /* What a run may ask of the host. */
 typedef struct {
   uint32_t size;
-  int (*stopped)(void* ctx);                          /* non-zero: give up with HG_INTERRUPTED */
+  int (*stopped)(void* ctx);                           /* non-zero: give up with HG_INTERRUPTED */
   void (*log)(void* ctx, int level, const char* text); /* a line of print_tensor (level 0) */
   void* ctx;
   int32_t threads; /* 0: the engine's choice */
 } hg_run;
 
 enum {
-  HG_CAP_FREE_DIMS = 1,       /* takes graphs with -1 dims */
+  HG_CAP_FREE_DIMS = 1, /* takes graphs with -1 dims */
   HG_CAP_SCAN = 2,
   HG_CAP_COND = 4,
   HG_CAP_OWN_MEMORY = 8,      /* alloc and copy are its own */
   HG_CAP_CONCURRENT_RUN = 16, /* one executable may run on several threads at once */
   HG_CAP_NO_EMPTY = 32,       /* cannot take arrays without elements */
   HG_CAP_NO_F64 = 64,
-  HG_CAP_IN_PLACE = 128       /* honours hg_graph.in_place */
+  HG_CAP_IN_PLACE = 128 /* honours hg_graph.in_place */
 };
 
 /* The engine. Functions return 0 or fill the status. Slots marked optional may be NULL. */
@@ -133,7 +149,8 @@ typedef struct {
   /* The graph is borrowed until return. Any thread. */
   int (*compile)(void* engine, const hg_graph* graph, void** executable, hg_status* status);
   /* in and out in the order of the graph. out.data NULL: the engine supplies memory and sets release. */
-  int (*run)(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run, hg_status* status);
+  int (*run)(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+             hg_status* status);
   void (*free_executable)(void* executable);
   /* Optional: memory of the engine's own. NULL: host memory, plain copies, run returns when it is done. */
   int (*alloc)(void* engine, size_t bytes, hg_buffer* buffer, hg_status* status);

@@ -53,7 +53,8 @@ class HORNGATE_API Function {
 
 /// Makes a callable program. Inputs may be any dense tensors (the graph is cut there), or empty ones.
 /// Example: auto f = K::function({x}, {K::sum(x)});
-[[nodiscard]] HORNGATE_API Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
+[[nodiscard]] HORNGATE_API Function function(const std::vector<Tensor>& inputs,
+                                             const std::vector<Tensor>& outputs,
                                              const std::vector<Update>& updates = {},
                                              const FunctionOptions& options = {});
 
@@ -63,7 +64,8 @@ struct GradientsOptions {
 
 /// Derivatives of the (summed) loss by each tensor of `variables`; an empty Tensor where nothing connects.
 /// Example: auto grads = K::gradients(loss, {w, b});
-[[nodiscard]] HORNGATE_API Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables,
+[[nodiscard]] HORNGATE_API Tensors gradients(const Tensor& loss,
+                                             const std::vector<Tensor>& variables,
                                              const GradientsOptions& options = {});
 
 /// Value of a tensor that needs no feeds.
@@ -82,6 +84,7 @@ HORNGATE_API void batch_set_value(const std::vector<std::pair<Variable, Array>>&
 [[nodiscard]] HORNGATE_API Tensor update_add(const Variable& x, const Tensor& increment);
 [[nodiscard]] HORNGATE_API Tensor update_sub(const Variable& x, const Tensor& decrement);
 /// x * momentum + value * (1 - momentum)
-[[nodiscard]] HORNGATE_API Tensor moving_average_update(const Variable& x, const Tensor& value, double momentum);
+[[nodiscard]] HORNGATE_API Tensor moving_average_update(const Variable& x, const Tensor& value,
+                                                        double momentum);
 
 }  // namespace horngate

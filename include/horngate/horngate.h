@@ -6,7 +6,6 @@
 #include "horngate/engines.h"
 #include "horngate/error.h"
 #include "horngate/function.h"
-#include "horngate/options.h"
 #include "horngate/ops/control.h"
 #include "horngate/ops/conv.h"
 #include "horngate/ops/ctc.h"
@@ -18,4 +17,5 @@
 #include "horngate/ops/shape.h"
 #include "horngate/ops/values.h"
 #include "horngate/ops/variables.h"
+#include "horngate/options.h"
 #include "horngate/tensor.h"

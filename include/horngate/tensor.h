@@ -30,7 +30,9 @@ class HORNGATE_API Tensor {
   Tensor(const Tensor& other) noexcept : node_(other.node_), index_(other.index_) {
     if (node_) retain(node_);
   }
-  Tensor(Tensor&& other) noexcept : node_(other.node_), index_(other.index_) { other.node_ = nullptr; }
+  Tensor(Tensor&& other) noexcept : node_(other.node_), index_(other.index_) {
+    other.node_ = nullptr;
+  }
   Tensor& operator=(Tensor other) noexcept {
     std::swap(node_, other.node_);
     std::swap(index_, other.index_);

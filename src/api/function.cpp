@@ -18,9 +18,11 @@ VariableState& state_of(const Variable& v, const char* function) {
 
 Tensor make_update(const Variable& x, const Tensor& value, const char* kind, double momentum = 0) {
   const VariableState& state = state_of(x, "update");
-  check<TypeError>(!state.type.sparse, "update", "the sparse variable \"", state.name, "\" cannot be updated.");
+  check<TypeError>(!state.type.sparse, "update", "the sparse variable \"", state.name,
+                   "\" cannot be updated.");
   check<TypeError>(value.defined(), "update", "the new value is empty (a gradient that is None?).");
-  return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(operand(value), state.type.dtype)});
+  return emit(attrs::assign{.kind = kind, .momentum = momentum},
+              {x, prim::cast(operand(value), state.type.dtype)});
 }
 
 /// Why nothing flows from the loss to a target: the first node on the way that has no gradient.
@@ -41,12 +43,14 @@ Tensor make_update(const Variable& x, const Tensor& value, const char* kind, dou
     for (const Tensor& t : n->in)
       if (depends.count(t.node())) {
         depends.insert(n);
-        if (!blocker && ((primitive(n->prim).flags & kNoGradient) || !is_float(n->out[0].dtype))) blocker = n;
+        if (!blocker && ((primitive(n->prim).flags & kNoGradient) || !is_float(n->out[0].dtype)))
+          blocker = n;
       }
   const char* kind = target.node()->prim == Prim::variable ? "variable" : "tensor";
-  check(blocker != nullptr, "gradients (strict)", "the loss does not depend on ", kind, " \"", target.name(), "\".");
-  fail("gradients (strict)", primitive(blocker->prim).name, " has no gradient (node \"", display_name(*blocker),
-       "\", between the loss and ", kind, " \"", target.name(), "\").");
+  check(blocker != nullptr, "gradients (strict)", "the loss does not depend on ", kind, " \"",
+        target.name(), "\".");
+  fail("gradients (strict)", primitive(blocker->prim).name, " has no gradient (node \"",
+       display_name(*blocker), "\", between the loss and ", kind, " \"", target.name(), "\").");
 }
 
 }  // namespace
@@ -54,7 +58,8 @@ Tensor make_update(const Variable& x, const Tensor& value, const char* kind, dou
 Update::Update(const Variable& variable, const Tensor& value) : op_(update(variable, value)) {}
 
 Arrays Function::operator()(std::span<const Array> inputs) const {
-  check(impl_ != nullptr, "function", "this Function is empty: make one with function(inputs, outputs).");
+  check(impl_ != nullptr, "function",
+        "this Function is empty: make one with function(inputs, outputs).");
   return impl_->call(inputs);
 }
 
@@ -66,7 +71,8 @@ Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& 
   return Function(std::make_shared<FunctionImpl>(inputs, outputs, ops, options.name));
 }
 
-Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables, const GradientsOptions& options) {
+Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables,
+                  const GradientsOptions& options) {
   check(loss.defined(), "gradients", "the loss is empty.");
   for (const Tensor& v : variables) check(v.defined(), "gradients", "a target is empty.");
   Tensors out(variables.size());
@@ -120,9 +126,10 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
   Arrays fresh;
   for (const auto& [x, value] : values) {
     VariableState& v = state_of(x, "set_value");
-    check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name, "\" cannot be changed.");
-    check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name, "\" has shape ",
-          v.type.shape, "; got a value of shape ", value.shape(), ".");
+    check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name,
+                     "\" cannot be changed.");
+    check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name,
+          "\" has shape ", v.type.shape, "; got a value of shape ", value.shape(), ".");
     states.push_back(&v);
     const Array cast = value.cast(v.type.dtype);
     fresh.push_back(cast.raw() == value.raw() ? cast.copy() : cast.contiguous());
@@ -140,8 +147,12 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
 }
 
 Tensor update(const Variable& x, const Tensor& new_x) { return make_update(x, new_x, "set"); }
-Tensor update_add(const Variable& x, const Tensor& increment) { return make_update(x, increment, "add"); }
-Tensor update_sub(const Variable& x, const Tensor& decrement) { return make_update(x, decrement, "sub"); }
+Tensor update_add(const Variable& x, const Tensor& increment) {
+  return make_update(x, increment, "add");
+}
+Tensor update_sub(const Variable& x, const Tensor& decrement) {
+  return make_update(x, decrement, "sub");
+}
 Tensor moving_average_update(const Variable& x, const Tensor& value, double momentum) {
   return make_update(x, value, "lerp", momentum);
 }

@@ -176,11 +176,12 @@ std::string read_text(const std::string& path) {
 // one by now. What goes wrong does not matter: the defaults hold without a file.
 void write_defaults(const fs::path& path) {
   const Settings defaults;
-  const Json fields = {{"image_data_format", name_of(defaults.image_data_format)},
-                       {"epsilon", defaults.epsilon},
-                       {"floatx", name_of(defaults.floatx)},
-                       // Keras imports what it does not know as a module: it must be ours, not the engine's name.
-                       {"backend", "horngate"}};
+  const Json fields = {
+      {"image_data_format", name_of(defaults.image_data_format)},
+      {"epsilon", defaults.epsilon},
+      {"floatx", name_of(defaults.floatx)},
+      // Keras imports what it does not know as a module: it must be ours, not the engine's name.
+      {"backend", "horngate"}};
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   const std::string draft = text_of(path.string(), '.', getpid(), ".tmp");

@@ -4,9 +4,9 @@
 #include <map>
 #include <mutex>
 
-#include "horngate/ops/control.h"
 #include "engines/native/arena.h"
 #include "horngate/config.h"
+#include "horngate/ops/control.h"
 #include "ir/scope.h"
 #include "prims/build.h"
 
@@ -28,18 +28,24 @@ Variable variable(const Array& value, const VariableOptions& options) {
 }
 
 Tensor placeholder(const PlaceholderOptions& o) {
-  check(static_cast<bool>(o.shape) || o.ndim.has_value(), "placeholder", "shape or ndim must be given.");
-  check(!o.ndim || *o.ndim >= 0, "placeholder", "ndim must be at least 0; got ", o.ndim.value_or(0), ".");
+  check(static_cast<bool>(o.shape) || o.ndim.has_value(), "placeholder",
+        "shape or ndim must be given.");
+  check(!o.ndim || *o.ndim >= 0, "placeholder", "ndim must be at least 0; got ", o.ndim.value_or(0),
+        ".");
   const Ints dims = o.shape ? o.shape->dims() : Ints(static_cast<size_t>(*o.ndim), Shape::kUnknown);
-  check(!o.sparse || dims.size() == 2, "placeholder", "a sparse placeholder has two dimensions; got shape ", Shape(dims), ".");
+  check(!o.sparse || dims.size() == 2, "placeholder",
+        "a sparse placeholder has two dimensions; got shape ", Shape(dims), ".");
   const std::string name = unique_name(o.name.empty() ? "placeholder" : o.name);
-  return emit(attrs::placeholder{.dtype = o.dtype.value_or(floatx()), .shape = dims, .sparse = o.sparse}, {}, {}, name);
+  return emit(
+      attrs::placeholder{.dtype = o.dtype.value_or(floatx()), .shape = dims, .sparse = o.sparse},
+      {}, {}, name);
 }
 
 Tensor constant(const Array& value, const ConstantOptions& o) {
   check(value.defined(), "constant", "value must be an array; got an empty one.");
   Array a = value.cast(o.dtype.value_or(value.dtype())).contiguous();
-  if (a.raw() == value.raw()) a = a.copy();  // later writes into the caller's array must not change the program
+  if (a.raw() == value.raw())
+    a = a.copy();  // later writes into the caller's array must not change the program
   if (o.shape && !(*o.shape == a.shape())) {
     check(o.shape->is_static(), "constant", "shape must be known; got ", *o.shape, ".");
     if (a.size() == 1)

@@ -17,7 +17,8 @@ constexpr const char* kUsage =
 
 int main(int argc, char** argv) {
   using namespace horngate::cli;
-  const std::map<std::string, int (*)(const Arguments&)> commands = {{"info", info}, {"engines", engines}};
+  const std::map<std::string, int (*)(const Arguments&)> commands = {{"info", info},
+                                                                     {"engines", engines}};
   const std::string name = argc > 1 ? argv[1] : "help";
   if (name == "help" || name == "--help" || name == "-h") {
     std::fputs(kUsage, stdout);

@@ -34,19 +34,27 @@ struct CGraph::Impl final : AttrVisitor {
     dtypes.push_back(static_cast<int32_t>(v));
     add(k, HG_ATTR_TYPE, 1, &dtypes.back());
   }
-  void operator()(const char* k, const Text& v) override { add(k, HG_ATTR_TEXT, v.size(), v.c_str()); }
-  void operator()(const char* k, const Ints& v) override { add(k, HG_ATTR_I64, v.size(), v.data()); }
+  void operator()(const char* k, const Text& v) override {
+    add(k, HG_ATTR_TEXT, v.size(), v.c_str());
+  }
+  void operator()(const char* k, const Ints& v) override {
+    add(k, HG_ATTR_I64, v.size(), v.data());
+  }
   void operator()(const char* k, const Array& v) override {
-    buffers.push_back({sizeof(hg_buffer),
-                       {static_cast<int32_t>(v.dtype()), static_cast<int32_t>(v.ndim()), v.dims().data(), 0},
-                       v.raw(), v.nbytes(), nullptr, nullptr});
+    buffers.push_back(
+        {sizeof(hg_buffer),
+         {static_cast<int32_t>(v.dtype()), static_cast<int32_t>(v.ndim()), v.dims().data(), 0},
+         v.raw(),
+         v.nbytes(),
+         nullptr,
+         nullptr});
     add(k, HG_ATTR_BUFFER, 1, &buffers.back());
   }
 
   void convert(const Graph& g) {
     for (const TensorType& t : g.values)
-      types.push_back({static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()), t.shape.dims().data(),
-                       t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u});
+      types.push_back({static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
+                       t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u});
     attrs.reserve(g.nodes.size());
     nodes.reserve(g.nodes.size());
     for (const GraphNode& n : g.nodes) {
@@ -94,7 +102,8 @@ CGraph::~CGraph() = default;
 const hg_graph* CGraph::get() const { return &impl_->graph; }
 
 TensorType import_type(const hg_type& t) {
-  return TensorType(static_cast<DType>(t.dtype), Shape(Ints(t.dims, t.dims + t.rank)), t.flags & HG_TYPE_SPARSE);
+  return TensorType(static_cast<DType>(t.dtype), Shape(Ints(t.dims, t.dims + t.rank)),
+                    t.flags & HG_TYPE_SPARSE);
 }
 
 namespace {
@@ -112,7 +121,8 @@ class Reader final : public AttrReader {
     if (const hg_attr* a = find(k, HG_ATTR_I64)) v = static_cast<const int64_t*>(a->data)[0] != 0;
   }
   void operator()(const char* k, DType& v) override {
-    if (const hg_attr* a = find(k, HG_ATTR_TYPE)) v = static_cast<DType>(*static_cast<const int32_t*>(a->data));
+    if (const hg_attr* a = find(k, HG_ATTR_TYPE))
+      v = static_cast<DType>(*static_cast<const int32_t*>(a->data));
   }
   void operator()(const char* k, Text& v) override {
     if (const hg_attr* a = find(k, HG_ATTR_TEXT)) v.assign(static_cast<const char*>(a->data), a->n);
@@ -136,7 +146,8 @@ class Reader final : public AttrReader {
   const hg_attr* find(const char* key, int32_t kind) const {
     for (uint32_t i = 0; i < node_.n_attr; ++i)
       if (std::strcmp(node_.attr[i].key, key) == 0) {
-        check<TypeError>(node_.attr[i].kind == kind, node_.prim, "attribute ", key, " has another kind than expected.");
+        check<TypeError>(node_.attr[i].kind == kind, node_.prim, "attribute ", key,
+                         " has another kind than expected.");
         return &node_.attr[i];
       }
     return nullptr;
@@ -157,7 +168,8 @@ Graph import_graph(const hg_graph& c) {
   for (uint32_t i = 0; i < c.n_node; ++i) {
     const hg_node& n = c.node[i];
     const std::optional<Prim> prim = find_primitive(n.prim);
-    check<NotImplementedError>(prim.has_value(), "engine", "there is no primitive \"", n.prim, "\".");
+    check<NotImplementedError>(prim.has_value(), "engine", "there is no primitive \"", n.prim,
+                               "\".");
     GraphNode node{*prim, {}, {}, {}, {}, nullptr};
     node.in = SmallVec<ValueId, 4>(n.in, n.in + n.n_in);
     node.out = SmallVec<ValueId, 1>(n.out, n.out + n.n_out);

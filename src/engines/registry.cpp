@@ -60,7 +60,9 @@ std::map<std::string, fs::path> plugins() {
     for (const fs::directory_entry& e : fs::directory_iterator(folder, error)) {
       const std::string file = e.path().filename().string();
       const size_t prefix = std::strlen(kPrefix);
-      if (file.rfind(kPrefix, 0) != 0 || file.size() < prefix + 4 || file.substr(file.size() - 3) != ".so") continue;
+      if (file.rfind(kPrefix, 0) != 0 || file.size() < prefix + 4 ||
+          file.substr(file.size() - 3) != ".so")
+        continue;
       found.emplace(file.substr(prefix, file.size() - prefix - 3), e.path());
     }
   }
@@ -76,8 +78,9 @@ std::string known_names() {
 /// How to get an engine that Horngate knows but that is not there.
 std::string advice(const std::string& name) {
   for (const char* known : {"tensorflow", "theano", "cntk", "onnx"})
-    if (name == known) return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
-                              ".so into a folder that HORNGATE_ENGINE_PATH lists, or set KERAS_BACKEND=native.";
+    if (name == known)
+      return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
+             ".so into a folder that HORNGATE_ENGINE_PATH lists, or set KERAS_BACKEND=native.";
   return " Set KERAS_BACKEND to one of these, or change \"backend\" in keras.json.";
 }
 
@@ -85,11 +88,11 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   const std::string who = "engine " + name;
   check<RuntimeError>(api != nullptr, who, path, " does not serve interface version ", HG_ABI,
                       " of this library: it was built for another version of Horngate.");
-  check<RuntimeError>(api->abi == HG_ABI, who, path, " has interface version ", api->abi, "; this library has ",
-                      HG_ABI, ".");
+  check<RuntimeError>(api->abi == HG_ABI, who, path, " has interface version ", api->abi,
+                      "; this library has ", HG_ABI, ".");
   // Optional slots are last: an older plug-in may end before them, but not before free_executable.
-  check<RuntimeError>(api->size >= offsetof(hg_engine_api, alloc) && api->open && api->supports && api->compile &&
-                          api->run && api->free_executable,
+  check<RuntimeError>(api->size >= offsetof(hg_engine_api, alloc) && api->open && api->supports &&
+                          api->compile && api->run && api->free_executable,
                       who, path, " lacks functions that every engine must have.");
   Engine e;
   e.api = api;
@@ -124,8 +127,8 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
     const auto all = plugins();
     const auto it = all.find(name);
     const std::string from = origin.empty() ? "" : " (from " + origin + ")";
-    check(it != all.end(), "engine", "there is no engine \"", name, "\"", from, ". Engines here: ", known_names(), ".",
-          advice(name));
+    check(it != all.end(), "engine", "there is no engine \"", name, "\"", from,
+          ". Engines here: ", known_names(), ".", advice(name));
     e = load(name, it->second);
   }
   return *(r.open[name] = std::make_unique<Engine>(std::move(e)));

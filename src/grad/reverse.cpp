@@ -14,8 +14,8 @@ namespace {
 /// What is known of a node during the walk.
 struct Entry {
   const Node* node;
-  bool live = false;             // a target, or depends on one differentiably
-  SmallVec<Tensor, 1> dy;        // cotangent of each output
+  bool live = false;       // a target, or depends on one differentiably
+  SmallVec<Tensor, 1> dy;  // cotangent of each output
   std::vector<TapeCotangent> tapes;
 };
 
@@ -65,7 +65,8 @@ class Walk {
       if (primitive(n->prim).flags & kNoGradient) continue;
       for (const Tensor& t : n->in) visit(t.node());
     }
-    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.node->id < b.node->id; });
+    std::sort(entries_.begin(), entries_.end(),
+              [](const Entry& a, const Entry& b) { return a.node->id < b.node->id; });
     index_.reserve(entries_.size());
     for (size_t i = 0; i < entries_.size(); ++i) index_[entries_[i].node] = i;
   }
@@ -98,7 +99,8 @@ class Walk {
     if (e.dy.empty()) e.dy.resize(n.out.size());
     if (n.prim == Prim::tape) {
       const auto it = index_.find(n.in[0].node());
-      if (it != index_.end()) entries_[it->second].tapes.push_back({n.as<attrs::tape>().inner.tensor, e.dy[0]});
+      if (it != index_.end())
+        entries_[it->second].tapes.push_back({n.as<attrs::tape>().inner.tensor, e.dy[0]});
       return;
     }
     const Primitive& p = primitive(n.prim);
@@ -111,12 +113,14 @@ class Walk {
       dx = p.grad(GradCall{n, dy});
     else if (p.decompose)
       dx = through_decomposition(n, p, dy);
-    invariant(dx.size() == n.in.size(), p.name, " gave ", dx.size(), " gradients for ", n.in.size(), " operands");
+    invariant(dx.size() == n.in.size(), p.name, " gave ", dx.size(), " gradients for ", n.in.size(),
+              " operands");
     for (size_t i = 0; i < dx.size(); ++i)
       if (dx[i].defined()) accumulate(n.in[i], dx[i]);
   }
 
-  static Tensors through_decomposition(const Node& n, const Primitive& p, std::span<const Tensor> dy) {
+  static Tensors through_decomposition(const Node& n, const Primitive& p,
+                                       std::span<const Tensor> dy) {
     const Tensors out = p.decompose({n.in.data(), n.in.size()}, n.attrs.get());
     Tensors roots, seeds;
     for (size_t i = 0; i < out.size(); ++i) {

@@ -68,23 +68,27 @@ Array Array::over(Storage storage, DType dtype, Ints dims) {
 }
 
 Array Array::sparse(Array indptr, Array indices, Array values, Ints dims) {
-  check(dims.size() == 2, "sparse array", "needs a shape of two dimensions; got ", Shape(dims), ".");
+  check(dims.size() == 2, "sparse array", "needs a shape of two dimensions; got ", Shape(dims),
+        ".");
   indptr = indptr.cast(DType::int64).contiguous();
   indices = indices.cast(DType::int64).contiguous();
   const int64_t rows = dims[0], nnz = values.size();
-  check(indptr.size() == rows + 1 && indices.size() == nnz, "sparse array", "shape ", Shape(dims), " with ", nnz,
-        " values needs ", rows + 1, " row starts and ", nnz, " columns; got ", indptr.size(), " and ", indices.size(), ".");
+  check(indptr.size() == rows + 1 && indices.size() == nnz, "sparse array", "shape ", Shape(dims),
+        " with ", nnz, " values needs ", rows + 1, " row starts and ", nnz, " columns; got ",
+        indptr.size(), " and ", indices.size(), ".");
   const int64_t* starts = indptr.data<int64_t>();
   bool sorted = starts[0] == 0 && starts[rows] == nnz;
   for (int64_t i = 0; i < rows; ++i) sorted &= starts[i] <= starts[i + 1];
   check(sorted, "sparse array", "row starts must ascend from 0 to ", nnz, ".");
   for (int64_t i = 0; i < nnz; ++i)
-    check<IndexError>(indices.data<int64_t>()[i] >= 0 && indices.data<int64_t>()[i] < dims[1], "sparse array",
-                      "column ", indices.data<int64_t>()[i], " is outside of shape ", Shape(dims), ".");
+    check<IndexError>(indices.data<int64_t>()[i] >= 0 && indices.data<int64_t>()[i] < dims[1],
+                      "sparse array", "column ", indices.data<int64_t>()[i],
+                      " is outside of shape ", Shape(dims), ".");
   Array a;
   a.dtype_ = values.dtype();
   a.dims_ = std::move(dims);
-  a.sparse_ = std::make_shared<const SparseParts>(SparseParts{indptr, indices, values.contiguous()});
+  a.sparse_ =
+      std::make_shared<const SparseParts>(SparseParts{indptr, indices, values.contiguous()});
   return a;
 }
 
@@ -95,8 +99,8 @@ int64_t Array::size() const {
 }
 
 void Array::check_count(size_t n) const {
-  check(static_cast<int64_t>(n) == size(), "array", "shape ", shape(), " takes ", size(), " values; got ",
-        n, ".");
+  check(static_cast<int64_t>(n) == size(), "array", "shape ", shape(), " takes ", size(),
+        " values; got ", n, ".");
 }
 
 void Array::check_access(DType wanted) const {
@@ -106,7 +110,8 @@ void Array::check_access(DType wanted) const {
 }
 
 double Array::item_as_double() const {
-  check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(), ".");
+  check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(),
+        ".");
   return with_dtype(dtype_, [&](auto zero) {
     using T = decltype(zero);
     return static_cast<double>(widen(*static_cast<const T*>(data_)));
@@ -143,8 +148,10 @@ To convert(From v) {
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<decltype(w)>) {
     if (std::isnan(w)) return 0;
     // Saturate: the plain conversion would be undefined outside of the range.
-    if (w <= static_cast<decltype(w)>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-    if (w >= static_cast<decltype(w)>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (w <= static_cast<decltype(w)>(std::numeric_limits<To>::min()))
+      return std::numeric_limits<To>::min();
+    if (w >= static_cast<decltype(w)>(std::numeric_limits<To>::max()))
+      return std::numeric_limits<To>::max();
     return static_cast<To>(w);
   } else {
     return narrow<To>(static_cast<Wide<To>>(w));
@@ -275,14 +282,16 @@ Array Array::from_dlpack(DLManagedTensor* managed) {
     if (d.code == t.dtype.code && d.bits == t.dtype.bits && t.dtype.lanes == 1) found = i;
   }
   if (found < 0 || t.device.device_type != kDLCPU) {
-    const std::string what = text_of("type code ", int{t.dtype.code}, ", ", int{t.dtype.bits}, " bits, ",
-                                     t.dtype.lanes, " lanes, device ", t.device.device_type);
+    const std::string what =
+        text_of("type code ", int{t.dtype.code}, ", ", int{t.dtype.bits}, " bits, ", t.dtype.lanes,
+                " lanes, device ", t.device.device_type);
     free_it();
     fail<TypeError>("dlpack", "needs a CPU tensor of a known element type; got ", what, ".");
   }
   Ints dims(t.shape, t.shape + t.ndim), strides;
   if (t.strides) strides.assign(t.strides, t.strides + t.ndim);
-  return view(static_cast<char*>(t.data) + t.byte_offset, static_cast<DType>(found), dims, strides, free_it);
+  return view(static_cast<char*>(t.data) + t.byte_offset, static_cast<DType>(found), dims, strides,
+              free_it);
 }
 
 std::string Array::str() const {

@@ -24,8 +24,8 @@ void append(std::string& out, double v) {
 int64_t normalize_axis(std::string_view function, int64_t axis, const Shape& shape,
                        std::string_view argument, std::string_view tensor) {
   const auto rank = static_cast<int64_t>(shape.ndim());
-  check(axis >= -rank && axis < rank, function, argument, " must be in [", -rank, ", ", rank, ") for ",
-        tensor, " of shape ", shape, "; got ", argument, "=", axis, ".");
+  check(axis >= -rank && axis < rank, function, argument, " must be in [", -rank, ", ", rank,
+        ") for ", tensor, " of shape ", shape, "; got ", argument, "=", axis, ".");
   return axis < 0 ? axis + rank : axis;
 }
 

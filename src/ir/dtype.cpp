@@ -8,9 +8,9 @@
 
 namespace horngate {
 
-static constexpr const char* kNames[kDTypeCount] = {"float16", "bfloat16", "float32", "float64", "int8",
-                                                    "int16",   "int32",    "int64",   "uint8",   "uint16",
-                                                    "uint32",  "uint64",   "bool"};
+static constexpr const char* kNames[kDTypeCount] = {
+    "float16", "bfloat16", "float32", "float64", "int8",   "int16", "int32",
+    "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
 
 const char* name_of(DType t) { return kNames[static_cast<int>(t)]; }
 

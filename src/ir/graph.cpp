@@ -24,7 +24,9 @@ class AttrText final : public AttrVisitor {
     }
     add(n, s + ")");
   }
-  void operator()(const char* n, const Array& v) override { add(n, v.size() <= 8 ? v.str() : "..."); }
+  void operator()(const char* n, const Array& v) override {
+    add(n, v.size() <= 8 ? v.str() : "...");
+  }
 
  private:
   void add(const char* name, const std::string& value) {
@@ -48,8 +50,10 @@ void print_into(std::string& out, const Graph& g, const std::string& indent) {
   for (ValueId v : g.inputs) out += text_of(indent, "%", v, " = input : ", g.values[v].str(), "\n");
   for (const GraphNode& n : g.nodes) {
     const std::string a = attrs_text(n);
-    out += text_of(indent, list(n.out), " = ", primitive(n.prim).name, "(", list(n.in), a.empty() ? "" : "; ", a, ")");
-    for (size_t i = 0; i < n.out.size(); ++i) out += text_of(i ? ", " : " : ", g.values[n.out[i]].str());
+    out += text_of(indent, list(n.out), " = ", primitive(n.prim).name, "(", list(n.in),
+                   a.empty() ? "" : "; ", a, ")");
+    for (size_t i = 0; i < n.out.size(); ++i)
+      out += text_of(i ? ", " : " : ", g.values[n.out[i]].str());
     if (n.name) out += "  # " + *n.name;
     out += '\n';
     for (const GraphRef& b : n.bodies) {
@@ -82,28 +86,33 @@ std::string print_dot(const Graph& g) {
   };
   for (size_t i = 0; i < g.inputs.size(); ++i) {
     maker[g.inputs[i]] = text_of("i", i);
-    out += text_of("  i", i, " [label=\"input ", i, "\\n", g.values[g.inputs[i]].str(), "\", style=rounded];\n");
+    out += text_of("  i", i, " [label=\"input ", i, "\\n", g.values[g.inputs[i]].str(),
+                   "\", style=rounded];\n");
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
-    out += text_of("  n", i, " [label=\"", primitive(n.prim).name, "\\n", quoted(attrs_text(n)), "\"];\n");
+    out += text_of("  n", i, " [label=\"", primitive(n.prim).name, "\\n", quoted(attrs_text(n)),
+                   "\"];\n");
     for (ValueId v : n.out) maker[v] = text_of("n", i);
     for (ValueId v : n.in)
       out += text_of("  ", maker[v], " -> n", i, " [label=\"", g.values[v].str(), "\"];\n");
   }
   for (size_t i = 0; i < g.outputs.size(); ++i)
-    out += text_of("  o", i, " [label=\"output ", i, "\", style=rounded];\n  ", maker[g.outputs[i]], " -> o", i, ";\n");
+    out += text_of("  o", i, " [label=\"output ", i, "\", style=rounded];\n  ", maker[g.outputs[i]],
+                   " -> o", i, ";\n");
   return out + "}\n";
 }
 
 void verify(const Graph& g, std::string_view after_pass) {
   std::vector<uint8_t> made(g.values.size(), 0);
   const auto use = [&](ValueId v, std::string_view where) {
-    invariant(v < g.values.size(), "after ", after_pass, ": ", where, " uses value %", v, ", which does not exist");
+    invariant(v < g.values.size(), "after ", after_pass, ": ", where, " uses value %", v,
+              ", which does not exist");
     invariant(made[v], "after ", after_pass, ": ", where, " uses value %", v, " before it is made");
   };
   const auto make = [&](ValueId v, std::string_view where) {
-    invariant(v < g.values.size() && !made[v], "after ", after_pass, ": ", where, " makes value %", v, " again");
+    invariant(v < g.values.size() && !made[v], "after ", after_pass, ": ", where, " makes value %",
+              v, " again");
     made[v] = 1;
   };
   for (ValueId v : g.inputs) make(v, "input");
@@ -116,9 +125,11 @@ void verify(const Graph& g, std::string_view after_pass) {
     SmallVec<TensorType, 4> types;
     for (ValueId v : n.in) types.push_back(g.values[v]);
     const Types out = p.infer(InferCall{{types.data(), types.size()}, {}}, n.attrs.get());
-    invariant(out.size() == n.out.size(), "after ", after_pass, ": ", p.name, " has ", n.out.size(), " results");
+    invariant(out.size() == n.out.size(), "after ", after_pass, ": ", p.name, " has ", n.out.size(),
+              " results");
     for (size_t i = 0; i < out.size(); ++i)
-      invariant(out[i].dtype == g.values[n.out[i]].dtype && out[i].shape.ndim() == g.values[n.out[i]].shape.ndim(),
+      invariant(out[i].dtype == g.values[n.out[i]].dtype &&
+                    out[i].shape.ndim() == g.values[n.out[i]].shape.ndim(),
                 "after ", after_pass, ": ", p.name, " gives ", out[i].str(), " but the graph says ",
                 g.values[n.out[i]].str());
   }

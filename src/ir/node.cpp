@@ -24,7 +24,8 @@ void release(const Node* node) noexcept {
   if (node->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   thread_local const Node* pending = nullptr;
   thread_local bool draining = false;
-  node->wrapper = const_cast<Node*>(pending);  // a dead node has no wrapper: the field links the list
+  node->wrapper =
+      const_cast<Node*>(pending);  // a dead node has no wrapper: the field links the list
   pending = node;
   if (draining) return;
   draining = true;
@@ -57,7 +58,8 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<Body
   if (prim == Prim::phase || prim == Prim::learning_phase) node->flags |= kUsesLearningPhase;
   if (p.flags & kRandom) node->flags |= kIsRandom;
   if (p.flags & kEffect) node->flags |= kHasEffect;
-  node->out = p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}}, attrs.get());
+  node->out =
+      p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}}, attrs.get());
   node->in = std::move(in);
   node->attrs = std::move(attrs);
   node->bodies = std::move(bodies);

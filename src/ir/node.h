@@ -37,9 +37,9 @@ struct Node {
   SmallVec<Tensor, 3> in;
   SmallVec<TensorType, 1> out;
   AttrRef attrs;
-  SmallVec<BodyRef, 0> bodies;         // scan: one; cond: then, else
+  SmallVec<BodyRef, 0> bodies;              // scan: one; cond: then, else
   std::shared_ptr<const std::string> name;  // null: made up when asked for
-  mutable void* wrapper = nullptr;     // Python's weak wrapper(s); touched with the GIL held only
+  mutable void* wrapper = nullptr;  // Python's weak wrapper(s); touched with the GIL held only
 
   template <class A>
   const A& as() const {

@@ -8,7 +8,8 @@ namespace horngate {
 
 Shape::Shape(std::initializer_list<Dim> dims) {
   for (Dim d : dims) {
-    check(d.known() || d == Dim(None), "shape", "a dimension must be None or at least 0; got ", d.value(), ".");
+    check(d.known() || d == Dim(None), "shape", "a dimension must be None or at least 0; got ",
+          d.value(), ".");
     dims_.push_back(d.value());
   }
 }
@@ -51,10 +52,11 @@ int64_t checked_product(std::span<const int64_t> dims) {
 }
 
 TensorType join(std::string_view function, const TensorType& a, const TensorType& b) {
-  check<TypeError>(a.dtype == b.dtype && a.sparse == b.sparse, function, "both values must have one dtype; got ",
-                   a.str(), " and ", b.str(), ".");
-  check(a.shape.ndim() == b.shape.ndim(), function, "both values must have the same number of dimensions; got ",
-        a.shape, " and ", b.shape, ".");
+  check<TypeError>(a.dtype == b.dtype && a.sparse == b.sparse, function,
+                   "both values must have one dtype; got ", a.str(), " and ", b.str(), ".");
+  check(a.shape.ndim() == b.shape.ndim(), function,
+        "both values must have the same number of dimensions; got ", a.shape, " and ", b.shape,
+        ".");
   TensorType t = a;
   for (size_t i = 0; i < t.shape.ndim(); ++i)
     if (t.shape.dim(i) != b.shape.dim(i)) t.shape.dims()[i] = Shape::kUnknown;

@@ -55,7 +55,8 @@ void* take(size_t capacity) {
     }
   }
   void* p = std::aligned_alloc(64, sizeof(Storage::Block) + capacity);
-  if (!p) fail<RuntimeError>("array", "out of memory: ", capacity, " bytes could not be allocated.");
+  if (!p)
+    fail<RuntimeError>("array", "out of memory: ", capacity, " bytes could not be allocated.");
   return p;
 }
 

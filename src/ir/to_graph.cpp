@@ -89,15 +89,16 @@ class Builder {
               [](const Node* a, const Node* b) { return a->id < b->id; });
     for (const Node* n : assigns) {
       const VariableState* state = state_of(*n);
-      if (const auto it = last_assign_.find(state); it != last_assign_.end()) previous_[n] = it->second;
+      if (const auto it = last_assign_.find(state); it != last_assign_.end())
+        previous_[n] = it->second;
       last_assign_[state] = n;
     }
   }
 
   static const VariableState* state_of(const Node& assign) {
     const Node& v = *assign.in[0].node();
-    check<TypeError>(v.prim == Prim::variable, "update", "the first argument must be a variable; got \"",
-                     display_name(v), "\".");
+    check<TypeError>(v.prim == Prim::variable, "update",
+                     "the first argument must be a variable; got \"", display_name(v), "\".");
     return v.as<attrs::variable>().state.get();
   }
 
@@ -112,7 +113,8 @@ class Builder {
     std::vector<Frame> stack;
     const auto enter = [&](const Node* n) {
       uint8_t& s = state[n];
-      check(s != open, "function", "the updates depend on each other in a circle (at \"", display_name(*n), "\").");
+      check(s != open, "function", "the updates depend on each other in a circle (at \"",
+            display_name(*n), "\").");
       if (s == fresh) {
         s = open;
         stack.push_back({n, 0});
@@ -148,29 +150,34 @@ class Builder {
     list.push_back(inner);
   }
 
-  ValueId add_node(Prim prim, SmallVec<ValueId, 4> in, const TensorType& type, AttrRef attrs = {}) {
-    GraphNode n{prim, std::move(in), {graph.add_value(type)}, std::move(attrs), {}, nullptr};
+  // The type by value: it may lie in the table that grows here.
+  ValueId add_node(Prim prim, SmallVec<ValueId, 4> in, TensorType type, AttrRef attrs = {}) {
+    GraphNode n{prim, std::move(in), {graph.add_value(std::move(type))}, std::move(attrs),
+                {},   nullptr};
     graph.nodes.push_back(std::move(n));
     return graph.nodes.back().out[0];
   }
 
   ValueId add_scalar(double value, DType dtype) {
-    return add_node(Prim::constant, {}, TensorType(dtype, {}),
-                    AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)})));
+    return add_node(
+        Prim::constant, {}, TensorType(dtype, {}),
+        AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)})));
   }
 
   void set(const Node& n, ValueId v) { values_[{&n, 0}] = v; }
 
   void emit(const Node& n) {
     bool all_known = true;
-    for (size_t i = 0; i < n.out.size(); ++i) all_known &= values_.count({&n, static_cast<uint32_t>(i)}) != 0;
+    for (size_t i = 0; i < n.out.size(); ++i)
+      all_known &= values_.count({&n, static_cast<uint32_t>(i)}) != 0;
     if (all_known) return;
     switch (n.prim) {
       case Prim::placeholder:
         fail("function", "placeholder \"", display_name(n), "\" of shape ", n.out[0].shape,
              " is needed but not among the inputs.");
       case Prim::parameter:
-        fail("function", "a tensor of a step function is used outside of it (\"", display_name(n), "\").");
+        fail("function", "a tensor of a step function is used outside of it (\"", display_name(n),
+             "\").");
       case Prim::variable: return emit_variable(n);
       case Prim::draw: {
         const ValueId v = graph.add_value(n.out[0]);
@@ -218,7 +225,8 @@ class Builder {
     if (a.kind == "add") return set(n, add_node(Prim::add, {running, x}, type));
     if (a.kind == "sub") return set(n, add_node(Prim::sub, {running, x}, type));
     const ValueId kept = add_node(Prim::mul, {running, add_scalar(a.momentum, type.dtype)}, type);
-    const ValueId fresh = add_node(Prim::mul, {x, add_scalar(1.0 - a.momentum, type.dtype)}, graph.values[x]);
+    const ValueId fresh =
+        add_node(Prim::mul, {x, add_scalar(1.0 - a.momentum, type.dtype)}, graph.values[x]);
     set(n, add_node(Prim::add, {kept, fresh}, type));
   }
 
@@ -240,7 +248,8 @@ class Builder {
     for (const Tensor& t : n.in) g.in.push_back(value(t));
     const Tensors* tapes = nullptr;
     if (const auto it = tapes_.find(&n); it != tapes_.end()) tapes = &it->second;
-    for (const BodyRef& b : n.bodies) g.bodies.push_back(body_graph(*b, tapes, n.prim == Prim::scan));
+    for (const BodyRef& b : n.bodies)
+      g.bodies.push_back(body_graph(*b, tapes, n.prim == Prim::scan));
     if (tapes) extend_scan(n, *tapes, &g);
     for (size_t i = 0; i < n.out.size(); ++i) {
       const ValueId v = graph.add_value(n.out[i]);
@@ -278,7 +287,8 @@ class Builder {
     Tensors roots = body.results;
     if (tapes) roots.insert(roots.end(), tapes->begin(), tapes->end());
     b.build(roots, {});
-    invariant(b.variables.empty() && b.draws.empty(), "a body reaches a variable that it has not captured");
+    invariant(b.variables.empty() && b.draws.empty(),
+              "a body reaches a variable that it has not captured");
     for (const Tensor& t : roots) b.graph.outputs.push_back(b.value(t));
     return std::make_shared<const Graph>(std::move(b.graph));
   }

@@ -70,7 +70,8 @@ T filtered(const T& items, const std::vector<uint8_t>& live, size_t first) {
 void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
   attrs::scan a = n.as<attrs::scan>();
   const Graph& body = *n.bodies[0];
-  const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries), n_out = n.out.size();
+  const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries),
+             n_out = n.out.size();
   const size_t n_cap = n.in.size() - n_x - n_c;
   std::vector<uint8_t> live(n_out, 0);
   for (size_t i = 0; i < n_out; ++i) live[i] = used[n.out[i]];
@@ -141,7 +142,8 @@ Graph extract(Graph g, const std::vector<ValueId>& wanted) {
 }
 
 Split split(const Graph& graph, const std::vector<ValueId>& needed) {
-  std::vector<uint8_t> used(graph.values.size(), 0), in_first(graph.nodes.size(), 0), made(graph.values.size(), 0);
+  std::vector<uint8_t> used(graph.values.size(), 0), in_first(graph.nodes.size(), 0),
+      made(graph.values.size(), 0);
   for (ValueId v : needed) used[v] = 1;
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     for (ValueId v : graph.nodes[i].out) in_first[i] |= used[v];

@@ -14,14 +14,17 @@ bool foldable(const GraphNode& n) {
   if (n.in.empty() || !n.bodies.empty() || (p.flags & (kRandom | kEffect))) return false;
   // A broadcast costs nothing where it is read, and a scalar behind it can be an immediate operand.
   if (n.prim == Prim::broadcast) return false;
-  return p.how == How::elementwise || p.how == How::reduction || n.prim == Prim::transpose || n.prim == Prim::concat ||
-         n.prim == Prim::slice;
+  return p.how == How::elementwise || p.how == How::reduction || n.prim == Prim::transpose ||
+         n.prim == Prim::concat || n.prim == Prim::slice;
 }
 
 hg_buffer buffer_of(const Array& a) {
   return {sizeof(hg_buffer),
           {static_cast<int32_t>(a.dtype()), static_cast<int32_t>(a.ndim()), a.dims().data(), 0},
-          a.raw(), a.nbytes(), nullptr, nullptr};
+          a.raw(),
+          a.nbytes(),
+          nullptr,
+          nullptr};
 }
 
 }  // namespace

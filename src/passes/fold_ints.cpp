@@ -51,7 +51,8 @@ bool fold_binary(Prim prim, const Ints& a, const Ints& b, Ints* out) {
 }
 
 bool fold_slice(const attrs::slice& a, const Ints& x, Ints* out) {
-  if (a.starts.size() != 1 || a.starts[0] == kFromOperand || a.stops[0] == kFromOperand) return false;
+  if (a.starts.size() != 1 || a.starts[0] == kFromOperand || a.stops[0] == kFromOperand)
+    return false;
   const auto n = static_cast<int64_t>(x.size());
   const int64_t step = a.steps.empty() ? 1 : a.steps[0];
   const auto bound = [&](int64_t v, int64_t end_value) {
@@ -62,7 +63,8 @@ bool fold_slice(const attrs::slice& a, const Ints& x, Ints* out) {
   const int64_t start = bound(a.starts[0], step > 0 ? 0 : n - 1);
   const int64_t stop = bound(a.stops[0], step > 0 ? n : -1);
   out->clear();
-  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step) out->push_back(x[static_cast<size_t>(i)]);
+  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
+    out->push_back(x[static_cast<size_t>(i)]);
   return true;
 }
 
@@ -114,11 +116,9 @@ bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
       for (const Ints* part : in)
         for (int64_t v : *part) out->push_back(v);
       return true;
-    case Prim::slice:
-      return fold_slice(attrs_as<attrs::slice>(attrs), *in[0], out);
+    case Prim::slice: return fold_slice(attrs_as<attrs::slice>(attrs), *in[0], out);
     case Prim::reduce_prod:
-    case Prim::reduce_sum:
-      return fold_reduce(prim, *in[0], out);
+    case Prim::reduce_sum: return fold_reduce(prim, *in[0], out);
     case Prim::gather: {
       out->clear();
       for (int64_t i : *in[1]) {
@@ -133,8 +133,7 @@ bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
       *out = c[0] ? a : b;
       return true;
     }
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -13,7 +13,8 @@ bool log_enabled(const char* stage) {
     return new std::string(value ? std::string(",") + value + "," : "");
   }();
   if (kWanted->empty()) return false;
-  return kWanted->find(",all,") != std::string::npos || kWanted->find(std::string(",") + stage + ",") != std::string::npos;
+  return kWanted->find(",all,") != std::string::npos ||
+         kWanted->find(std::string(",") + stage + ",") != std::string::npos;
 }
 
 void log_text(const char* stage, const std::string& text) {

@@ -23,7 +23,8 @@ struct Specialised {
   std::optional<Graph> result;
   std::vector<ValueId> needed;
 };
-Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints);
+Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs,
+                       const InputInts& ints);
 
 /// Removes what no output needs; inputs stay.
 Graph remove_dead(Graph graph);
@@ -34,8 +35,8 @@ Graph extract(Graph graph, const std::vector<ValueId>& wanted);
 /// Cuts a graph in two: `first` makes the `needed` values and whatever the rest takes from the same nodes;
 /// `second` has the inputs of the graph, then those values.
 struct Split {
-  Graph first;                    // outputs: `needed`, then the values that cross
-  Graph second;                   // inputs: those of the graph, then `needed`, then the values that cross
+  Graph first;   // outputs: `needed`, then the values that cross
+  Graph second;  // inputs: those of the graph, then `needed`, then the values that cross
 };
 Split split(const Graph& graph, const std::vector<ValueId>& needed);
 

@@ -30,7 +30,8 @@ Graph prepare(const Graph& graph, bool training) {
     }
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
-    for (const GraphRef& b : n.bodies) copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training)));
+    for (const GraphRef& b : n.bodies)
+      copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training)));
     if (ValueId v = fold_constants(r, copy); v != kNoValue) {
       now[n.out[0]] = v;
       continue;

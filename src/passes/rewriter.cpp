@@ -51,11 +51,15 @@ ValueId Rewriter::input(const TensorType& type) {
   return v;
 }
 
-const GraphNode* Rewriter::maker(ValueId v) const { return maker_[v] < 0 ? nullptr : &graph.nodes[static_cast<size_t>(maker_[v])]; }
+const GraphNode* Rewriter::maker(ValueId v) const {
+  return maker_[v] < 0 ? nullptr : &graph.nodes[static_cast<size_t>(maker_[v])];
+}
 
 bool Rewriter::scalar_constant(ValueId v, double* value) const {
   const GraphNode* n = maker(v);
-  while (n && (n->prim == Prim::broadcast || n->prim == Prim::expand_dims || n->prim == Prim::reshape)) n = maker(n->in[0]);
+  while (n &&
+         (n->prim == Prim::broadcast || n->prim == Prim::expand_dims || n->prim == Prim::reshape))
+    n = maker(n->in[0]);
   if (!n || n->prim != Prim::constant || n->as<attrs::constant>().value.size() != 1) return false;
   *value = n->as<attrs::constant>().value.item<double>();
   return true;
@@ -89,7 +93,8 @@ SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
     const auto [first, last] = by_hash_.equal_range(h);
     for (auto it = first; it != last; ++it) {
       const GraphNode& other = graph.nodes[it->second];
-      if (other.prim == node.prim && other.in == node.in && p.equal(other.attrs.get(), node.attrs.get()))
+      if (other.prim == node.prim && other.in == node.in &&
+          p.equal(other.attrs.get(), node.attrs.get()))
         return other.out;
     }
   }
@@ -116,10 +121,8 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
     return fits(i) || (graph.values[n.in[other]].shape.ndim() == 0 && graph.values[n.in[i]] == out);
   };
   switch (n.prim) {
-    case Prim::stop_gradient:
-      return n.in[0];
-    case Prim::cast:
-      return graph.values[n.in[0]].dtype == out.dtype ? n.in[0] : kNoValue;
+    case Prim::stop_gradient: return n.in[0];
+    case Prim::cast: return graph.values[n.in[0]].dtype == out.dtype ? n.in[0] : kNoValue;
     case Prim::reshape:
     case Prim::expand_dims:
     case Prim::squeeze: {
@@ -127,19 +130,25 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
       // Static views of views look at the first one.
       const GraphNode* from = maker(n.in[0]);
       if (from && out.shape.is_static() &&
-          (from->prim == Prim::reshape || from->prim == Prim::expand_dims || from->prim == Prim::squeeze)) {
+          (from->prim == Prim::reshape || from->prim == Prim::expand_dims ||
+           from->prim == Prim::squeeze)) {
         const ValueId source = from->in[0];
         if (graph.values[source] == out) return source;
-        n = GraphNode{Prim::reshape, {source}, {}, AttrRef(new AttrsOf<attrs::reshape>({.shape = out.shape.dims()})),
-                      {}, n.name};
+        n = GraphNode{Prim::reshape,
+                      {source},
+                      {},
+                      AttrRef(new AttrsOf<attrs::reshape>({.shape = out.shape.dims()})),
+                      {},
+                      n.name};
       }
       return kNoValue;
     }
     case Prim::broadcast:
-    case Prim::sum_to:
-      return fits(0) ? n.in[0] : kNoValue;
+    case Prim::sum_to: return fits(0) ? n.in[0] : kNoValue;
     case Prim::slice:
-      return is_whole_slice(n.as<attrs::slice>(), graph.values[n.in[0]].shape, out.shape) ? n.in[0] : kNoValue;
+      return is_whole_slice(n.as<attrs::slice>(), graph.values[n.in[0]].shape, out.shape)
+                 ? n.in[0]
+                 : kNoValue;
     case Prim::transpose: {
       const GraphNode* from = maker(n.in[0]);
       Ints perm = n.as<attrs::transpose>().perm;
@@ -164,22 +173,19 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
       if (fits_scalar(0, 1) && is(1, 0)) return n.in[0];
       if (fits_scalar(1, 0) && is(0, 0)) return n.in[1];
       return kNoValue;
-    case Prim::sub:
-      return fits_scalar(0, 1) && is(1, 0) ? n.in[0] : kNoValue;
+    case Prim::sub: return fits_scalar(0, 1) && is(1, 0) ? n.in[0] : kNoValue;
     case Prim::mul:
       if (fits_scalar(0, 1) && is(1, 1)) return n.in[0];
       if (fits_scalar(1, 0) && is(0, 1)) return n.in[1];
       return kNoValue;
-    case Prim::div:
-      return fits_scalar(0, 1) && is(1, 1) ? n.in[0] : kNoValue;
+    case Prim::div: return fits_scalar(0, 1) && is(1, 1) ? n.in[0] : kNoValue;
     case Prim::select: {
       double c = 0;
       if (!scalar_constant(n.in[0], &c)) return kNoValue;
       const size_t chosen = c != 0 ? 1 : 2;
       return fits(chosen) ? n.in[chosen] : kNoValue;
     }
-    default:
-      return kNoValue;
+    default: return kNoValue;
   }
 }
 

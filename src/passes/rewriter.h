@@ -36,8 +36,8 @@ class Rewriter {
   /// The value that stands for the node's result, or kNoValue. May rewrite the node.
   ValueId simplify(GraphNode& node, const Types& types);
 
-  std::vector<int32_t> maker_;                          // per value: index of its node, -1 for inputs
-  std::unordered_multimap<uint64_t, uint32_t> by_hash_; // node indices
+  std::vector<int32_t> maker_;  // per value: index of its node, -1 for inputs
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // node indices
 };
 
 uint64_t hash_attrs(Prim prim, const Attrs* attrs);

@@ -18,7 +18,8 @@ class Specialiser {
     now_.assign(g_.values.size(), kNoValue);
     for (size_t i = 0; i < g_.inputs.size(); ++i) {
       now_[g_.inputs[i]] = r_.input(inputs[i]);
-      if (const auto it = input_ints_.find(i); it != input_ints_.end()) ints_[now_[g_.inputs[i]]] = it->second;
+      if (const auto it = input_ints_.find(i); it != input_ints_.end())
+        ints_[now_[g_.inputs[i]]] = it->second;
     }
     for (const GraphNode& n : g_.nodes) {
       try {
@@ -58,7 +59,8 @@ class Specialiser {
     }
     const Types types = r_.infer(copy);
     for (const TensorType& t : types)
-      invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape, " in a plan");
+      invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape,
+                " in a plan");
     const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
     for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
     if (n.prim == Prim::constant) note_constant(out[0], n.as<attrs::constant>().value);
@@ -72,7 +74,8 @@ class Specialiser {
 
   bool full_ints(ValueId v, Ints* out) const {
     const auto it = ints_.find(v);
-    if (it == ints_.end() || std::find(it->second.begin(), it->second.end(), kFromOperand) != it->second.end())
+    if (it == ints_.end() ||
+        std::find(it->second.begin(), it->second.end(), kFromOperand) != it->second.end())
       return false;
     *out = it->second;
     return true;
@@ -115,7 +118,8 @@ class Specialiser {
 
   /// Shape arithmetic: the result is a constant now.
   bool fold(const GraphNode& n, const GraphNode& copy) {
-    if (n.out.size() != 1 || n.prim == Prim::constant || g_.values[n.out[0]].shape.ndim() > 1) return false;
+    if (n.out.size() != 1 || n.prim == Prim::constant || g_.values[n.out[0]].shape.ndim() > 1)
+      return false;
     const bool counts = n.prim == Prim::cast && is_float(n.as<attrs::cast>().dtype);
     if (is_float(g_.values[n.out[0]].dtype) && !counts) return false;
     SmallVec<TensorType, 4> types;
@@ -129,14 +133,16 @@ class Specialiser {
     if (counts) {  // a number of elements that becomes a factor
       if (!values[0]) return false;
       result = *values[0];
-    } else if (!fold_ints(n.prim, copy.attrs.get(), {types.data(), types.size()}, {values.data(), values.size()}, &result)) {
+    } else if (!fold_ints(n.prim, copy.attrs.get(), {types.data(), types.size()},
+                          {values.data(), values.size()}, &result)) {
       return false;
     }
     if (std::find(result.begin(), result.end(), kFromOperand) != result.end()) return false;
     Ints dims;
     if (g_.values[n.out[0]].shape.ndim() == 1) dims.push_back(static_cast<int64_t>(result.size()));
-    const Array value = Array::of<int64_t>(std::span<const int64_t>(result.data(), result.size()), dims)
-                            .cast(g_.values[n.out[0]].dtype);
+    const Array value =
+        Array::of<int64_t>(std::span<const int64_t>(result.data(), result.size()), dims)
+            .cast(g_.values[n.out[0]].dtype);
     const ValueId v = r_.constant(value);
     now_[n.out[0]] = v;
     if (!counts) ints_[v] = result;
@@ -157,11 +163,12 @@ class Specialiser {
     return r_.emit(attrs::reshape{.shape = want}, {v});
   }
 
-  GraphRef specialise_body(const GraphRef& body, const std::vector<TensorType>& types, const InputInts& ints,
-                           std::vector<TensorType>* results) {
+  GraphRef specialise_body(const GraphRef& body, const std::vector<TensorType>& types,
+                           const InputInts& ints, std::vector<TensorType>* results) {
     Specialised s = specialise(*body, types, ints);
-    check<NotImplementedError>(s.result.has_value(), "rnn",
-                               "a shape inside of a step function or branch depends on computed data.");
+    check<NotImplementedError>(
+        s.result.has_value(), "rnn",
+        "a shape inside of a step function or branch depends on computed data.");
     for (ValueId v : s.result->outputs) results->push_back(s.result->values[v]);
     return std::make_shared<const Graph>(std::move(*s.result));
   }
@@ -177,8 +184,8 @@ class Specialiser {
       TensorType t = r_.type(copy.in[i]);
       if (i < n_x) {
         const int64_t length = t.shape.dim(static_cast<size_t>(a.x_axes[i]));
-        check(a.length < 0 || a.length == length, "rnn", "sequences must have one length; got ", a.length, " and ",
-              length, ".");
+        check(a.length < 0 || a.length == length, "rnn", "sequences must have one length; got ",
+              a.length, " and ", length, ".");
         a.length = length;
         t.shape.dims().erase(t.shape.dims().begin() + a.x_axes[i]);
       } else if (const auto it = ints_.find(copy.in[i]); i >= n_x + n_c && it != ints_.end()) {
@@ -194,7 +201,8 @@ class Specialiser {
     bool grown = false;
     for (size_t i = 0; i < n_c; ++i) {
       if (results[i] == types[n_x + i]) continue;
-      copy.in[n_x + i] = r_.emit(attrs::broadcast{.shape = results[i].shape.dims()}, {copy.in[n_x + i]});
+      copy.in[n_x + i] =
+          r_.emit(attrs::broadcast{.shape = results[i].shape.dims()}, {copy.in[n_x + i]});
       types[n_x + i] = results[i];
       grown = true;
     }
@@ -202,8 +210,9 @@ class Specialiser {
       results.clear();
       body = specialise_body(n.bodies[0], types, ints, &results);
       for (size_t i = 0; i < n_c; ++i)
-        check(results[i] == types[n_x + i], "rnn", "a state changes its shape from step to step: ",
-              types[n_x + i].shape, " becomes ", results[i].shape, ".");
+        check(results[i] == types[n_x + i], "rnn",
+              "a state changes its shape from step to step: ", types[n_x + i].shape, " becomes ",
+              results[i].shape, ".");
     }
     copy.bodies.push_back(body);
     Types out;
@@ -233,8 +242,8 @@ class Specialiser {
     }
     Types out;
     for (size_t i = 0; i < results[0].size(); ++i) {
-      check(results[0][i] == results[1][i], "switch", "both branches must give one shape; got ", results[0][i].shape,
-            " and ", results[1][i].shape, ".");
+      check(results[0][i] == results[1][i], "switch", "both branches must give one shape; got ",
+            results[0][i].shape, " and ", results[1][i].shape, ".");
       out.push_back(results[0][i]);
     }
     const SmallVec<ValueId, 1> made = r_.emit(std::move(copy), out);
@@ -251,7 +260,8 @@ class Specialiser {
 
 }  // namespace
 
-Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints) {
+Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs,
+                       const InputInts& ints) {
   return Specialiser(graph, ints).run(inputs);
 }
 

@@ -29,7 +29,8 @@ std::function<void(const std::string&)>& print_handler() {
 
 /// What a running engine asks the host: shall it stop, and where do lines of print_tensor go.
 struct Host {
-  std::chrono::steady_clock::time_point next_check = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+  std::chrono::steady_clock::time_point next_check =
+      std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
   std::vector<std::string> lines;
 
   static int stopped(void* self) {
@@ -42,7 +43,9 @@ struct Host {
     host.next_check = now + std::chrono::milliseconds(50);
     return check();
   }
-  static void log(void* self, int, const char* text) { static_cast<Host*>(self)->lines.emplace_back(text); }
+  static void log(void* self, int, const char* text) {
+    static_cast<Host*>(self)->lines.emplace_back(text);
+  }
 
   void flush() {
     if (lines.empty()) return;
@@ -63,20 +66,26 @@ struct Host {
 
 struct InCall {
   InCall() {
-    check<RuntimeError>(!in_call, "function", "a function is called from inside of another call on the same thread.");
+    check<RuntimeError>(!in_call, "function",
+                        "a function is called from inside of another call on the same thread.");
     in_call = true;
   }
   ~InCall() { in_call = false; }
 };
 
-size_t bytes_of(const TensorType& t) { return static_cast<size_t>(t.shape.size()) * size_of(t.dtype); }
+size_t bytes_of(const TensorType& t) {
+  return static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
+}
 size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 hg_buffer buffer_of(const TensorType& t, void* data) {
   return {sizeof(hg_buffer),
-          {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()), t.shape.dims().data(),
-           t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
-          data, bytes_of(t), nullptr, nullptr};
+          {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
+           t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
+          data,
+          bytes_of(t),
+          nullptr,
+          nullptr};
 }
 
 }  // namespace
@@ -89,7 +98,8 @@ void set_print_handler(std::function<void(const std::string&)> handler) {
   print_handler() = std::move(handler);
 }
 
-VariableLocks::VariableLocks(std::vector<VariableState*> variables) : variables_(std::move(variables)) {
+VariableLocks::VariableLocks(std::vector<VariableState*> variables)
+    : variables_(std::move(variables)) {
   std::sort(variables_.begin(), variables_.end(), [](auto* a, auto* b) { return a->id < b->id; });
   variables_.erase(std::unique(variables_.begin(), variables_.end()), variables_.end());
   for (VariableState* v : variables_) v->writer.lock();
@@ -104,8 +114,8 @@ size_t FunctionImpl::KeyHash::operator()(const Key& k) const {
   return h;
 }
 
-FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name,
-                           const Engine* engine)
+FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates,
+                           std::string name, const Engine* engine)
     : name_(name.empty() ? "function" : std::move(name)), engine_(engine) {
   Tensors fed;
   for (const Tensor& t : inputs) {
@@ -117,20 +127,24 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
       in.is_phase = t.node()->prim == Prim::learning_phase;
     }
     inputs_.push_back(in);
-    fed.push_back(in.is_phase ? Tensor() : t);  // the phase is part of the key, not a value that is fed
+    fed.push_back(in.is_phase ? Tensor()
+                              : t);  // the phase is part of the key, not a value that is fed
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     check(outputs[i].defined(), name_, "output ", i, " is empty (a gradient that is None?).");
   program_ = to_program(fed, outputs, updates);
   log_stage("program", program_.graph);
   context_.n_outputs = program_.n_outputs;
-  for (uint32_t u : program_.updated) context_.updated_inputs.push_back(static_cast<uint32_t>(program_.n_fed + u));
+  for (uint32_t u : program_.updated)
+    context_.updated_inputs.push_back(static_cast<uint32_t>(program_.n_fed + u));
   for (uint32_t i = 0; i < program_.variables.size(); ++i) lock_order_.push_back(i);
-  std::sort(lock_order_.begin(), lock_order_.end(),
-            [&](uint32_t a, uint32_t b) { return program_.variables[a]->id < program_.variables[b]->id; });
+  std::sort(lock_order_.begin(), lock_order_.end(), [&](uint32_t a, uint32_t b) {
+    return program_.variables[a]->id < program_.variables[b]->id;
+  });
   for (uint32_t i = 0; i < program_.updated.size(); ++i) updated_order_.push_back(i);
   std::sort(updated_order_.begin(), updated_order_.end(), [&](uint32_t a, uint32_t b) {
-    return program_.variables[program_.updated[a]]->id < program_.variables[program_.updated[b]]->id;
+    return program_.variables[program_.updated[a]]->id <
+           program_.variables[program_.updated[b]]->id;
   });
   find_keyed_inputs();
   // Without a phase there is one form of the graph, and the raw one can go.
@@ -160,11 +174,13 @@ void FunctionImpl::find_keyed_inputs() {
     bool needed = false;
     for (ValueId v : n.out) needed |= shapes[v];
     if (needed && n.prim != Prim::shape_of)
-      for (ValueId v : n.in) shapes[v] |= !is_float(g.values[v].dtype) && g.values[v].shape.ndim() <= 1;
+      for (ValueId v : n.in)
+        shapes[v] |= !is_float(g.values[v].dtype) && g.values[v].shape.ndim() <= 1;
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const TensorType& t = g.values[g.inputs[i]];
-    inputs_[i].keyed = shapes[g.inputs[i]] && !inputs_[i].is_open && !inputs_[i].is_phase && !is_float(t.dtype) && t.shape.ndim() <= 1;
+    inputs_[i].keyed = shapes[g.inputs[i]] && !inputs_[i].is_open && !inputs_[i].is_phase &&
+                       !is_float(t.dtype) && t.shape.ndim() <= 1;
   }
 }
 
@@ -177,13 +193,16 @@ Array FunctionImpl::checked_feed(size_t i, const Array& a) const {
   const Input& in = inputs_[i];
   check(a.defined(), name_, "input ", i, " \"", in.name, "\" got an empty array.");
   bool fits = a.ndim() == in.type.shape.ndim() && a.is_sparse() == in.type.sparse;
-  for (size_t k = 0; fits && k < a.ndim(); ++k) fits = in.type.shape.dim(k) < 0 || in.type.shape.dim(k) == a.dims()[k];
+  for (size_t k = 0; fits && k < a.ndim(); ++k)
+    fits = in.type.shape.dim(k) < 0 || in.type.shape.dim(k) == a.dims()[k];
   if (!fits) [[unlikely]] {
-    check<TypeError>(a.is_sparse() == in.type.sparse, name_, "input ", i, " \"", in.name, "\" takes a ",
-                     in.type.sparse ? "sparse" : "dense", " array; got a ", a.is_sparse() ? "sparse" : "dense", " one.");
+    check<TypeError>(a.is_sparse() == in.type.sparse, name_, "input ", i, " \"", in.name,
+                     "\" takes a ", in.type.sparse ? "sparse" : "dense", " array; got a ",
+                     a.is_sparse() ? "sparse" : "dense", " one.");
     const bool hint = a.ndim() + 1 == in.type.shape.ndim() && in.type.shape.dim(0) < 0;
-    fail(name_, "input ", i, " \"", in.name, "\" takes shape ", in.type.shape, "; got an array of shape ", a.shape(),
-         ".", hint ? " Did you forget the batch dimension?" : "");
+    fail(name_, "input ", i, " \"", in.name, "\" takes shape ", in.type.shape,
+         "; got an array of shape ", a.shape(), ".",
+         hint ? " Did you forget the batch dimension?" : "");
   }
   return a.is_sparse() ? a.cast(in.type.dtype) : a.cast(in.type.dtype).contiguous();
 }
@@ -224,7 +243,8 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
   std::shared_ptr<Cached> entry;
   {
     std::lock_guard lock(plans_mutex_);
-    if (!plans_.empty() && plans_.front()->key == key && plans_.front()->plan) return plans_.front()->plan;
+    if (!plans_.empty() && plans_.front()->key == key && plans_.front()->plan)
+      return plans_.front()->plan;
     if (const auto it = by_key_.find(key); it != by_key_.end()) {
       plans_.splice(plans_.begin(), plans_, it->second);
       entry = plans_.front();
@@ -246,7 +266,8 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
     std::lock_guard lock(plans_mutex_);
     if (entry->plan) return entry->plan;
   }
-  PlanRef plan = make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, engine());
+  PlanRef plan =
+      make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, engine());
   std::lock_guard lock(plans_mutex_);
   entry->plan = plan;
   if (++plans_made_ == kManyShapes) warn_of_many_shapes(key);
@@ -259,11 +280,13 @@ void FunctionImpl::warn_of_many_shapes(const Key& key) {
   std::string which = "an input's shape";
   for (const auto& other : plans_) {
     if (other->key == key || other->key.size() != key.size()) continue;
-    const size_t at = static_cast<size_t>(std::mismatch(key.begin(), key.end(), other->key.begin()).first - key.begin());
+    const size_t at = static_cast<size_t>(
+        std::mismatch(key.begin(), key.end(), other->key.begin()).first - key.begin());
     size_t word = 1;
     for (const Input& in : inputs_) {
       const size_t n = in.is_open || in.is_phase ? 0 : in.type.shape.ndim();
-      if (at >= word && at < word + n) which = text_of("axis ", at - word, " of input \"", in.name, "\"");
+      if (at >= word && at < word + n)
+        which = text_of("axis ", at - word, " of input \"", in.name, "\"");
       word += n;
     }
     break;
@@ -280,23 +303,24 @@ size_t FunctionImpl::plan_count() const {
 /// The values of one call.
 struct FunctionImpl::Call {
   std::vector<Array> feeds;
-  std::vector<Storage> variables;            // snapshot; keeps old values alive while we read them
-  std::vector<hg_sparse> sparse;             // views of sparse inputs
+  std::vector<Storage> variables;  // snapshot; keeps old values alive while we read them
+  std::vector<hg_sparse> sparse;   // views of sparse inputs
   std::vector<std::array<uint64_t, 2>> draws;
-  std::vector<void*> inputs;                 // data of the program's inputs
-  std::vector<void*> data;                   // of the slots of the current plan
-  std::vector<Array> outputs;                // of the last plan
-  std::vector<Array> new_values;             // of updates that are adopted
-  std::vector<Array> crossing, kept;         // handed from a plan to the next
-  std::vector<TensorType> types;             // of the inputs, once they grow by what crosses
-  InputInts ints;                            // known integers among them
+  std::vector<void*> inputs;          // data of the program's inputs
+  std::vector<void*> data;            // of the slots of the current plan
+  std::vector<Array> outputs;         // of the last plan
+  std::vector<Array> new_values;      // of updates that are adopted
+  std::vector<Array> crossing, kept;  // handed from a plan to the next
+  std::vector<TensorType> types;      // of the inputs, once they grow by what crosses
+  InputInts ints;                     // known integers among them
   Storage temporaries;
   Host host;
   std::vector<hg_buffer> in, out;
 
   void add_sparse(const Array& a) {
     const auto& p = a.sparse_parts();
-    sparse.push_back({p.values.size(), p.indptr.data<int64_t>(), p.indices.data<int64_t>(), p.values.raw()});
+    sparse.push_back(
+        {p.values.size(), p.indptr.data<int64_t>(), p.indices.data<int64_t>(), p.values.raw()});
   }
 
   /// Memory for what the plan makes: arrays for results, one block for the rest.
@@ -320,12 +344,15 @@ struct FunctionImpl::Call {
     const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
     for (size_t i = 0; i < slots.size(); ++i) {
       const auto same = std::find(slots.begin(), slots.begin() + static_cast<int64_t>(i), slots[i]);
-      results.push_back(same == slots.begin() + static_cast<int64_t>(i) ? make(slots[i]) : results[static_cast<size_t>(same - slots.begin())]);
+      results.push_back(same == slots.begin() + static_cast<int64_t>(i)
+                            ? make(slots[i])
+                            : results[static_cast<size_t>(same - slots.begin())]);
     }
     for (size_t i = 0; i < plan.updates.size(); ++i) {
       if (plan.updates[i] == kNoValue) continue;
       const SlotId s = plan.updates[i];
-      const bool made = s >= inputs.size() && data[s];  // also an output, or the new value of two variables
+      const bool made =
+          s >= inputs.size() && data[s];  // also an output, or the new value of two variables
       if (!made) new_values[i] = make(s);
     }
     size_t bytes = 0;
@@ -346,13 +373,15 @@ struct FunctionImpl::Call {
     for (size_t i = 0; i < plan.updates.size(); ++i) {
       const SlotId s = plan.updates[i];
       if (s != kNoValue && !new_values[i].defined())
-        new_values[i] = Array::view(data[s], plan.slots[s].dtype, plan.slots[s].shape.dims()).copy();
+        new_values[i] =
+            Array::view(data[s], plan.slots[s].dtype, plan.slots[s].shape.dims()).copy();
     }
   }
 
   void run(const Plan& plan) {
     hg_run control{sizeof(hg_run), nullptr, Host::log, &host, 0};
-    if (stop_flag || interrupt_check.load(std::memory_order_relaxed)) control.stopped = Host::stopped;
+    if (stop_flag || interrupt_check.load(std::memory_order_relaxed))
+      control.stopped = Host::stopped;
     for (const Segment& s : plan.segments) {
       in.clear();
       out.clear();
@@ -394,12 +423,15 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
 
 /// All updates appear together. Nothing here can fail once a variable has been written.
 void FunctionImpl::commit(Call& c, const Plan& plan) {
-  const auto variable = [&](size_t update) -> VariableState& { return *program_.variables[program_.updated[update]]; };
+  const auto variable = [&](size_t update) -> VariableState& {
+    return *program_.variables[program_.updated[update]];
+  };
   for (uint32_t u : updated_order_) variable(u).guard.lock();
   struct Unlock {
     FunctionImpl& f;
     ~Unlock() {
-      for (size_t i = f.updated_order_.size(); i-- > 0;) f.program_.variables[f.program_.updated[f.updated_order_[i]]]->guard.unlock();
+      for (size_t i = f.updated_order_.size(); i-- > 0;)
+        f.program_.variables[f.program_.updated[f.updated_order_[i]]]->guard.unlock();
     }
   } unlock{*this};
   if (plan.commit) {
@@ -411,7 +443,8 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
       VariableState& v = variable(u);
       c.variables[program_.updated[u]] = Storage();
       if (!v.value.storage().unique()) c.new_values[u] = Array(v.type.dtype, v.type.shape.dims());
-      c.out.push_back(buffer_of(v.type, c.new_values[u].defined() ? c.new_values[u].raw() : v.value.raw()));
+      c.out.push_back(
+          buffer_of(v.type, c.new_values[u].defined() ? c.new_values[u].raw() : v.value.raw()));
     }
     plan.commit->run(c.in.data(), c.out.data(), nullptr);
   }
@@ -450,7 +483,9 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   key.assign(1, 0);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].is_phase) {
-      training = arrays[i].defined() && arrays[i].cast(DType::float64).contiguous().reshape({-1}).rows(0, 1).item<double>() != 0;
+      training =
+          arrays[i].defined() &&
+          arrays[i].cast(DType::float64).contiguous().reshape({-1}).rows(0, 1).item<double>() != 0;
       c.feeds.emplace_back();
       continue;
     }
@@ -474,7 +509,8 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   struct Unlock {
     FunctionImpl& f;
     ~Unlock() {
-      for (size_t i = f.updated_order_.size(); i-- > 0;) f.program_.variables[f.program_.updated[f.updated_order_[i]]]->writer.unlock();
+      for (size_t i = f.updated_order_.size(); i-- > 0;)
+        f.program_.variables[f.program_.updated[f.updated_order_[i]]]->writer.unlock();
     }
   } unlock{*this};
 
@@ -505,7 +541,8 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
       c.inputs[n_fed + i] = v.value.raw();
     }
   }
-  for (size_t i = lock_order_.size(); i-- > 0;) program_.variables[lock_order_[i]]->guard.unlock_shared();
+  for (size_t i = lock_order_.size(); i-- > 0;)
+    program_.variables[lock_order_[i]]->guard.unlock_shared();
   c.draws.resize(program_.draws.size());
   for (size_t i = 0; i < program_.draws.size(); ++i) {
     c.draws[i] = {program_.draws[i]->next.fetch_add(1, std::memory_order_relaxed), 0};

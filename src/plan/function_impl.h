@@ -18,8 +18,8 @@ namespace horngate {
 class FunctionImpl {
  public:
   /// Runs on `engine`, or on the one of the configuration when that is null.
-  FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates, std::string name,
-               const Engine* engine = nullptr);
+  FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates,
+               std::string name, const Engine* engine = nullptr);
   Arrays call(std::span<const Array> inputs);
   size_t n_inputs() const { return inputs_.size(); }
   /// For tests and tools.

@@ -35,12 +35,14 @@ namespace {
 
 /// Nodes that only serve updates: element-wise, and read by nothing else. They run in the commit.
 std::vector<uint8_t> commit_nodes(const Graph& g, size_t n_outputs) {
-  std::vector<uint8_t> elsewhere(g.values.size(), 0), wanted(g.values.size(), 0), in_commit(g.nodes.size(), 0);
+  std::vector<uint8_t> elsewhere(g.values.size(), 0), wanted(g.values.size(), 0),
+      in_commit(g.nodes.size(), 0);
   for (size_t i = 0; i < n_outputs; ++i) elsewhere[g.outputs[i]] = 1;
   for (size_t i = n_outputs; i < g.outputs.size(); ++i) wanted[g.outputs[i]] = 1;
   for (size_t i = g.nodes.size(); i-- > 0;) {
     const GraphNode& n = g.nodes[i];
-    const bool fits = n.out.size() == 1 && primitive(n.prim).how == How::elementwise && wanted[n.out[0]] && !elsewhere[n.out[0]];
+    const bool fits = n.out.size() == 1 && primitive(n.prim).how == How::elementwise &&
+                      wanted[n.out[0]] && !elsewhere[n.out[0]];
     in_commit[i] = fits;
     for (ValueId v : n.in) (fits ? wanted : elsewhere)[v] = 1;
   }
@@ -49,7 +51,8 @@ std::vector<uint8_t> commit_nodes(const Graph& g, size_t n_outputs) {
 
 class Maker {
  public:
-  Maker(const PlanContext& context, const Engine& engine, Plan& plan) : context_(context), engine_(engine), plan_(plan) {}
+  Maker(const PlanContext& context, const Engine& engine, Plan& plan)
+      : context_(context), engine_(engine), plan_(plan) {}
 
   void run(Graph g) {
     plan_.slots.resize(g.inputs.size());
@@ -70,7 +73,8 @@ class Maker {
       if (n.prim == Prim::constant) constants[n.out[0]] = &n;
 
     // The main part makes the outputs, the new values that are not made in the commit, and what the commit reads.
-    std::vector<ValueId> wanted(g.outputs.begin(), g.outputs.begin() + static_cast<int64_t>(context_.n_outputs));
+    std::vector<ValueId> wanted(g.outputs.begin(),
+                                g.outputs.begin() + static_cast<int64_t>(context_.n_outputs));
     std::vector<uint32_t> plain;
     for (size_t i = context_.n_outputs; i < g.outputs.size(); ++i) {
       if (late[g.outputs[i]]) continue;
@@ -94,8 +98,10 @@ class Maker {
     const bool has_commit = std::find(in_commit.begin(), in_commit.end(), 1) != in_commit.end();
     if (has_commit) commit = commit_graph(g, in_commit, constants, commit_in, late);
     compile_main(std::move(g), wanted);
-    plan_.outputs.assign(out_slots_.begin(), out_slots_.begin() + static_cast<int64_t>(context_.n_outputs));
-    for (size_t i = 0; i < plain.size(); ++i) plan_.updates[plain[i]] = out_slots_[context_.n_outputs + i];
+    plan_.outputs.assign(out_slots_.begin(),
+                         out_slots_.begin() + static_cast<int64_t>(context_.n_outputs));
+    for (size_t i = 0; i < plain.size(); ++i)
+      plan_.updates[plain[i]] = out_slots_[context_.n_outputs + i];
     for (size_t i = n_fixed; i < wanted.size(); ++i) slot_[wanted[i]] = out_slots_[i];
     if (!has_commit) return;
     for (ValueId v : commit_in) plan_.commit_in.push_back(slot_[v]);
@@ -135,7 +141,8 @@ class Maker {
     }
     Partition p = partition(part, engine_);
     std::vector<SlotId> at(p.graph.values.size(), kNoValue);
-    for (size_t i = 0; i < p.graph.inputs.size(); ++i) at[p.graph.inputs[i]] = static_cast<SlotId>(i);
+    for (size_t i = 0; i < p.graph.inputs.size(); ++i)
+      at[p.graph.inputs[i]] = static_cast<SlotId>(i);
     for (Part& piece : p.parts) {
       Segment s;
       for (ValueId v : piece.in) s.in.push_back(at[v]);
@@ -143,7 +150,8 @@ class Maker {
         at[v] = fresh(p.graph.values[v]);
         s.out.push_back(at[v]);
       }
-      s.compiled = std::make_unique<Compiled>(piece.on_engine ? engine_ : native_engine(), piece.graph);
+      s.compiled =
+          std::make_unique<Compiled>(piece.on_engine ? engine_ : native_engine(), piece.graph);
       plan_.segments.push_back(std::move(s));
     }
     for (ValueId v : p.graph.outputs) out_slots_.push_back(at[v]);
@@ -165,7 +173,8 @@ class Maker {
     s.in = std::move(slots);
   }
 
-  Graph commit_graph(const Graph& g, const std::vector<uint8_t>& in_commit, const std::vector<const GraphNode*>& constants,
+  Graph commit_graph(const Graph& g, const std::vector<uint8_t>& in_commit,
+                     const std::vector<const GraphNode*>& constants,
                      const std::vector<ValueId>& inputs, const std::vector<uint8_t>& late) {
     Graph c;
     c.values = g.values;
@@ -216,7 +225,8 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   // Shapes depend on data: plan the part that computes them; the rest waits for the numbers.
   Split parts = split(graph, s.needed);
   Specialised first = specialise(parts.first, inputs, ints);
-  invariant(first.result.has_value(), "the values that shapes depend on need other such values first");
+  invariant(first.result.has_value(),
+            "the values that shapes depend on need other such values first");
   PlanContext all;
   all.n_outputs = first.result->outputs.size();
   Maker(all, engine, *plan).run(std::move(*first.result));

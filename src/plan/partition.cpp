@@ -22,7 +22,8 @@ std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
     const GraphNode& n = g.nodes[i];
     if (n.prim == Prim::constant)
       out[i] = 1;
-    else if ((n.prim == Prim::scan && !e.has(HG_CAP_SCAN)) || (n.prim == Prim::cond && !e.has(HG_CAP_COND)))
+    else if ((n.prim == Prim::scan && !e.has(HG_CAP_SCAN)) ||
+             (n.prim == Prim::cond && !e.has(HG_CAP_COND)))
       out[i] = 0;
     else
       out[i] = e.api->supports(e.self, c.get(), i) != 0;
@@ -40,7 +41,8 @@ Graph decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
   Tensors inputs;
   for (ValueId v : g.inputs) {
     const TensorType& t = g.values[v];
-    inputs.push_back(emit(attrs::placeholder{.dtype = t.dtype, .shape = t.shape.dims(), .sparse = t.sparse}, {}));
+    inputs.push_back(emit(
+        attrs::placeholder{.dtype = t.dtype, .shape = t.shape.dims(), .sparse = t.sparse}, {}));
     now[v] = inputs.back();
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
@@ -65,8 +67,9 @@ void report(const GraphNode& n, const Engine& e) {
   static auto* told = new std::set<std::string>;
   const char* prim = primitive(n.prim).name;
   const char* strict = std::getenv("HORNGATE_STRICT");
-  check<NotImplementedError>(!(strict && *strict && *strict != '0'), text_of("engine ", e.api->name), "cannot run ",
-                             prim, " and has no decomposition for it. Engines that can: native.");
+  check<NotImplementedError>(!(strict && *strict && *strict != '0'),
+                             text_of("engine ", e.api->name), "cannot run ", prim,
+                             " and has no decomposition for it. Engines that can: native.");
   std::lock_guard lock(mutex);
   if (told->insert(text_of(e.api->name, "/", prim)).second)
     warn(text_of("engine ", e.api->name, ": cannot run ", prim, "; that part runs on native."));
@@ -110,7 +113,8 @@ Partition partition(const Graph& whole, const Engine& engine) {
   for (int s = 0; s <= last; ++s) {
     Part part;
     part.on_engine = s % 2 == 0;
-    std::vector<uint8_t> made(g.values.size(), 0), needed(g.values.size(), 0), used_later(g.values.size(), 0);
+    std::vector<uint8_t> made(g.values.size(), 0), needed(g.values.size(), 0),
+        used_later(g.values.size(), 0);
     std::vector<const GraphNode*> constants(g.values.size(), nullptr);
     for (size_t i = 0; i < g.nodes.size(); ++i) {
       const GraphNode& n = g.nodes[i];

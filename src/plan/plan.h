@@ -37,19 +37,19 @@ struct Segment {
 
 /// The shared part of all plans of a function.
 struct PlanContext {
-  size_t n_outputs = 0;                   // of the function; the rest of the graph's outputs are new values
-  std::vector<uint32_t> updated_inputs;   // graph input that holds the old value of each new value
+  size_t n_outputs = 0;  // of the function; the rest of the graph's outputs are new values
+  std::vector<uint32_t> updated_inputs;  // graph input that holds the old value of each new value
 };
 
 struct Plan {
-  std::vector<TensorType> slots;   // types of all values in the table
+  std::vector<TensorType> slots;  // types of all values in the table
   std::vector<Segment> segments;
   /// The update groups that run in the commit, writing variables in place.
   std::unique_ptr<Compiled> commit;
   std::vector<SlotId> commit_in;
-  std::vector<uint32_t> commit_updates;   // number of the update that each output of `commit` is
-  std::vector<SlotId> outputs;            // where the function's outputs are
-  std::vector<SlotId> updates;            // where the other new values are; kNoValue for those of `commit`
+  std::vector<uint32_t> commit_updates;  // number of the update that each output of `commit` is
+  std::vector<SlotId> outputs;           // where the function's outputs are
+  std::vector<SlotId> updates;  // where the other new values are; kNoValue for those of `commit`
 
   /// Set when shapes depend on data: `needed` slots hold the integers, after which `rest` can be planned. Its
   /// inputs are those of the program, then the slots in `crossing`.
@@ -67,7 +67,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
 
 /// Parts of a static graph, in order, each for the engine or for native.
 struct Part {
-  Graph graph;                 // inputs and outputs as lists of values of the whole
+  Graph graph;  // inputs and outputs as lists of values of the whole
   std::vector<ValueId> in, out;
   bool on_engine;
 };

@@ -5,15 +5,19 @@
 namespace horngate {
 static Types infer(const InferCall& c, const attrs::assign& a) {
   const TensorType &v = c.in[0], &x = c.in[1];
-  const std::string name = a.kind == "set" ? "update" : a.kind == "lerp" ? "moving_average_update" : "update_" + a.kind;
-  check<TypeError>(v.dtype == x.dtype, name, "the variable has dtype ", v.dtype, " but the value has ", x.dtype, ".");
+  const std::string name = a.kind == "set"    ? "update"
+                           : a.kind == "lerp" ? "moving_average_update"
+                                              : "update_" + a.kind;
+  check<TypeError>(v.dtype == x.dtype, name, "the variable has dtype ", v.dtype,
+                   " but the value has ", x.dtype, ".");
   bool fits = x.shape.ndim() <= v.shape.ndim();
   for (size_t i = 0; fits && i < x.shape.ndim(); ++i) {
-    const int64_t want = v.shape.dim(v.shape.ndim() - 1 - i), got = x.shape.dim(x.shape.ndim() - 1 - i);
+    const int64_t want = v.shape.dim(v.shape.ndim() - 1 - i),
+                  got = x.shape.dim(x.shape.ndim() - 1 - i);
     fits = got < 0 || got == want || got == 1;
   }
-  check(fits && (a.kind != "set" || x.shape.ndim() == v.shape.ndim()), name, "the variable has shape ", v.shape,
-        " but the value has ", x.shape, ".");
+  check(fits && (a.kind != "set" || x.shape.ndim() == v.shape.ndim()), name,
+        "the variable has shape ", v.shape, " but the value has ", x.shape, ".");
   return {v};
 }
 HORNGATE_PRIMITIVE(assign, {.infer = infer, .flags = kEffect | kNoGradient})

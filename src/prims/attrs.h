@@ -47,10 +47,10 @@ inline constexpr int kPrimCount = 0
 
 namespace attrs {
 #define ATTR(type, name, value) type name = value;
-#define PRIM(name, how, attributes)                \
-  struct name {                                    \
-    static constexpr Prim kPrim = Prim::name;      \
-    attributes                                     \
+#define PRIM(name, how, attributes)           \
+  struct name {                               \
+    static constexpr Prim kPrim = Prim::name; \
+    attributes                                \
   };
 #include "prims/prims.def"
 #undef ATTR
@@ -58,11 +58,11 @@ namespace attrs {
 
 // visit(a, v) calls v("name", a.name) for each attribute, in order.
 #define ATTR(type, name, value) v(#name, a.name);
-#define PRIM(prim, how, attributes)                                        \
-  template <class A, class V>                                              \
-    requires std::is_same_v<std::remove_const_t<A>, prim>                  \
-  void visit([[maybe_unused]] A& a, [[maybe_unused]] V&& v) {              \
-    attributes                                                             \
+#define PRIM(prim, how, attributes)                           \
+  template <class A, class V>                                 \
+    requires std::is_same_v<std::remove_const_t<A>, prim>     \
+  void visit([[maybe_unused]] A& a, [[maybe_unused]] V&& v) { \
+    attributes                                                \
   }
 #include "prims/prims.def"
 #undef ATTR

@@ -26,12 +26,9 @@ bool is_leaf(const Node& n) {
     case Prim::placeholder:
     case Prim::variable:
     case Prim::draw:
-    case Prim::learning_phase:
-      return true;
-    case Prim::constant:
-      return n.as<attrs::constant>().value.size() > 16;
-    default:
-      return false;
+    case Prim::learning_phase: return true;
+    case Prim::constant: return n.as<attrs::constant>().value.size() > 16;
+    default: return false;
   }
 }
 
@@ -69,13 +66,15 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
     check(n.prim != Prim::assign, "rnn", "the step function updates variable \"", n.in[0].name(),
           "\"; updates belong outside of it.");
     check(n.prim != Prim::parameter, "rnn",
-          "a tensor of a finished step function is used in another one (node \"", display_name(n), "\").");
+          "a tensor of a finished step function is used in another one (node \"", display_name(n),
+          "\").");
     for (size_t i = n.in.size(); i-- > 0;) stack.push_back(n.in[i]);
   }
   return captures;
 }
 
-Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to, const IsInside& inside) {
+Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
+                   const IsInside& inside) {
   std::unordered_map<Key, Tensor, KeyHash> now;
   for (size_t i = 0; i < from.size(); ++i) now[key_of(from[i])] = to[i];
   // Collect what is inside, then rebuild in id order: operands come before users.
@@ -104,7 +103,8 @@ Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& t
       changed |= !in.back().same_as(t);
     }
     if (!changed) continue;
-    const Tensor copy = make_node(n->prim, std::move(in), n->attrs, n->bodies, n->name ? *n->name : "");
+    const Tensor copy =
+        make_node(n->prim, std::move(in), n->attrs, n->bodies, n->name ? *n->name : "");
     for (size_t i = 0; i < n->out.size(); ++i)
       now[{n, static_cast<uint32_t>(i)}] = Tensor::share(copy.node(), static_cast<uint32_t>(i));
   }

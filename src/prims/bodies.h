@@ -18,7 +18,8 @@ using IsInside = std::function<bool(const Node&)>;
 Tensors find_captures(const Tensors& results, const Tensors& params, const IsInside& inside);
 
 /// The results rebuilt with other tensors in place of `from`.
-Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to, const IsInside& inside);
+Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
+                   const IsInside& inside);
 
 /// Runs f with the trace level raised by one and gives the level.
 class TraceScope {

@@ -17,7 +17,8 @@ Tensor scalar(double value, DType dtype) { return constant(Array::full(dtype, {}
 
 bool is_scalar_constant(const Tensor& t, double* value) {
   const Node* node = t.node();
-  while (node->prim == Prim::broadcast || node->prim == Prim::expand_dims) node = node->in[0].node();
+  while (node->prim == Prim::broadcast || node->prim == Prim::expand_dims)
+    node = node->in[0].node();
   if (node->prim != Prim::constant) return false;
   const Array& a = node->as<attrs::constant>().value;
   if (a.size() != 1) return false;
@@ -34,7 +35,8 @@ Tensor zeros_like(const Tensor& x) { return full_like(x, 0.0); }
 Tensor shape_of(const Tensor& x) {
   if (!x.shape().is_static()) return emit(attrs::shape_of{}, {x});
   const Ints& d = x.shape().dims();
-  return constant(Array::of<int64_t>(std::span<const int64_t>(d.data(), d.size()), {static_cast<int64_t>(d.size())}));
+  return constant(Array::of<int64_t>(std::span<const int64_t>(d.data(), d.size()),
+                                     {static_cast<int64_t>(d.size())}));
 }
 
 SymShape sym_shape(const Tensor& x) {
@@ -65,7 +67,8 @@ bool known_ints_to(const Tensor& t, Ints* out, int depth) {
   SmallVec<const Ints*, 3> pointers;
   for (size_t i = 0; i < node.in.size(); ++i) {
     types.push_back(type_of(node.in[i]));
-    const bool known = node.prim != Prim::shape_of && known_ints_to(node.in[i], &values[i], depth - 1);
+    const bool known =
+        node.prim != Prim::shape_of && known_ints_to(node.in[i], &values[i], depth - 1);
     pointers.push_back(known ? &values[i] : nullptr);
   }
   return fold_ints(node.prim, node.attrs.get(), {types.data(), types.size()},
@@ -201,7 +204,8 @@ Tensor reduce(Prim which, const Tensor& x, Ints axes, bool keepdims) {
   if (axes.empty()) return logical ? cast(x, DType::bool_) : x;
   switch (which) {
     case Prim::reduce_sum: return emit(attrs::reduce_sum{.axes = axes, .keepdims = keepdims}, {x});
-    case Prim::reduce_prod: return emit(attrs::reduce_prod{.axes = axes, .keepdims = keepdims}, {x});
+    case Prim::reduce_prod:
+      return emit(attrs::reduce_prod{.axes = axes, .keepdims = keepdims}, {x});
     case Prim::reduce_max: return emit(attrs::reduce_max{.axes = axes, .keepdims = keepdims}, {x});
     case Prim::reduce_min: return emit(attrs::reduce_min{.axes = axes, .keepdims = keepdims}, {x});
     case Prim::reduce_any: return emit(attrs::reduce_any{.axes = axes, .keepdims = keepdims}, {x});
@@ -219,7 +223,8 @@ Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims) {
   const Tensor n = count(x, axes, x.dtype());
   double known = 0;
   const Tensor total = reduce_sum(x, std::move(axes), keepdims);
-  if (is_scalar_constant(n, &known) && is_float(x.dtype()) && known > 0) return scale(total, 1.0 / known);
+  if (is_scalar_constant(n, &known) && is_float(x.dtype()) && known > 0)
+    return scale(total, 1.0 / known);
   return is_float(x.dtype()) ? div(total, n) : floordiv(total, n);
 }
 
@@ -245,7 +250,9 @@ Tensor matmul(const Tensor& a, const Tensor& b) { return dot_general(a, b, {}, {
 
 Tensor dot_general(const Tensor& a, const Tensor& b, Ints batch_a, Ints batch_b, Ints contract_a,
                    Ints contract_b) {
-  return emit(attrs::dot_general{.batch_a = batch_a, .batch_b = batch_b, .contract_a = contract_a,
+  return emit(attrs::dot_general{.batch_a = batch_a,
+                                 .batch_b = batch_b,
+                                 .contract_a = contract_a,
                                  .contract_b = contract_b},
               {a, b});
 }

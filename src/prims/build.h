@@ -11,12 +11,13 @@ namespace horngate {
 
 /// emit(attrs::softmax{.axis = 1}, {x}): the node as it is, no simplification.
 template <class A>
-Tensor emit(A a, SmallVec<Tensor, 3> in, SmallVec<BodyRef, 0> bodies = {}, std::string_view name = {}) {
+Tensor emit(A a, SmallVec<Tensor, 3> in, SmallVec<BodyRef, 0> bodies = {},
+            std::string_view name = {}) {
   if constexpr (std::is_empty_v<A>)
     return make_node(A::kPrim, std::move(in), {}, std::move(bodies), name);
   else
-    return make_node(A::kPrim, std::move(in), AttrRef(new AttrsOf<A>(std::move(a))), std::move(bodies),
-                     name);
+    return make_node(A::kPrim, std::move(in), AttrRef(new AttrsOf<A>(std::move(a))),
+                     std::move(bodies), name);
 }
 
 /// A shape made of numbers, kInfer and scalars of the graph; what ShapeArg of the API becomes.
@@ -121,7 +122,8 @@ Tensor reverse(const Tensor& x, Ints axes);
 /// x indexed by integers along an axis: result shape x[:axis] + indices + x[axis+1:].
 Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
 /// Zeros of `shape`, plus `updates` at `indices` along an axis; the inverse of gather.
-Tensor scatter_add(const Tensor& indices, const Tensor& updates, const SymShape& shape, int64_t axis = 0);
+Tensor scatter_add(const Tensor& indices, const Tensor& updates, const SymShape& shape,
+                   int64_t axis = 0);
 Tensor iota(int64_t n, DType dtype);
 Tensor iota(const SymShape& shape, DType dtype);  // 1-D
 

@@ -59,9 +59,9 @@ Tensor sum_to_like(const Tensor& x, const Tensor& like) {
     const size_t lead = x.ndim() - like.ndim();
     Ints axes, squeezed;
     for (size_t i = 0; i < x.ndim(); ++i) {
-      if (i < lead)
-        squeezed.push_back(static_cast<int64_t>(i));
-      if (i < lead || like.shape().dim(i - lead) != x.shape().dim(i)) axes.push_back(static_cast<int64_t>(i));
+      if (i < lead) squeezed.push_back(static_cast<int64_t>(i));
+      if (i < lead || like.shape().dim(i - lead) != x.shape().dim(i))
+        axes.push_back(static_cast<int64_t>(i));
     }
     if (axes.size() == squeezed.size()) return reduce_sum(x, axes);
     return squeeze(reduce_sum(x, axes, true), squeezed);
@@ -128,8 +128,10 @@ Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis) {
   return emit(attrs::gather{.axis = axis}, {x, indices});
 }
 
-Tensor scatter_add(const Tensor& indices, const Tensor& updates, const SymShape& shape, int64_t axis) {
-  return emit(attrs::scatter_add{.axis = axis, .shape = shape.dims}, with_operand({indices, updates}, shape));
+Tensor scatter_add(const Tensor& indices, const Tensor& updates, const SymShape& shape,
+                   int64_t axis) {
+  return emit(attrs::scatter_add{.axis = axis, .shape = shape.dims},
+              with_operand({indices, updates}, shape));
 }
 
 Tensor iota(const SymShape& shape, DType dtype) {

@@ -10,8 +10,8 @@ namespace horngate {
 namespace {
 
 Types infer(const InferCall& c, const attrs::cond&) {
-  check(c.in[0].dtype == DType::bool_ && c.in[0].shape.ndim() == 0, "cond", "the condition must be a bool scalar; got ",
-        c.in[0].str(), ".");
+  check(c.in[0].dtype == DType::bool_ && c.in[0].shape.ndim() == 0, "cond",
+        "the condition must be a bool scalar; got ", c.in[0].str(), ".");
   Types out;
   for (size_t i = 0; i < c.bodies[0]->results.size(); ++i)
     out.push_back(join("cond", type_of(c.bodies[0]->results[i]), type_of(c.bodies[1]->results[i])));
@@ -79,7 +79,8 @@ Tensors grad(const GradCall& c, const attrs::cond&) {
 
 HORNGATE_PRIMITIVE(cond, {.infer = infer, .grad = grad})
 
-Tensors make_cond(const std::string& function, const Tensor& condition, const std::function<Tensors()>& then_branch,
+Tensors make_cond(const std::string& function, const Tensor& condition,
+                  const std::function<Tensors()>& then_branch,
                   const std::function<Tensors()>& else_branch) {
   const auto trace = [&](const std::function<Tensors()>& branch) {
     const uint64_t begin = next_node_id();
@@ -87,8 +88,9 @@ Tensors make_cond(const std::string& function, const Tensor& condition, const st
   };
   const BodyRef then_body = trace(then_branch);
   const BodyRef else_body = trace(else_branch);
-  check(then_body->results.size() == else_body->results.size(), function, "both branches must give equally many values; got ",
-        then_body->results.size(), " and ", else_body->results.size(), ".");
+  check(then_body->results.size() == else_body->results.size(), function,
+        "both branches must give equally many values; got ", then_body->results.size(), " and ",
+        else_body->results.size(), ".");
   return close_cond(condition, then_body, else_body);
 }
 

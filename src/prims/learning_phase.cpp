@@ -2,6 +2,8 @@
 #include "prims/build.h"
 
 namespace horngate {
-static Types infer(const InferCall&, const attrs::learning_phase&) { return {TensorType(DType::bool_, {})}; }
+static Types infer(const InferCall&, const attrs::learning_phase&) {
+  return {TensorType(DType::bool_, {})};
+}
 HORNGATE_PRIMITIVE(learning_phase, {.infer = infer, .flags = kNoGradient})
 }  // namespace horngate

@@ -4,7 +4,9 @@
 namespace horngate {
 namespace {
 
-Types infer(const InferCall& c, const attrs::phase&) { return {join("in_train_phase", c.in[0], c.in[1])}; }
+Types infer(const InferCall& c, const attrs::phase&) {
+  return {join("in_train_phase", c.in[0], c.in[1])};
+}
 
 Tensors grad(const GradCall& c, const attrs::phase&) {
   const Tensor& dy = c.dy[0];

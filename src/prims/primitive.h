@@ -14,9 +14,9 @@ enum class How : uint8_t { elementwise, reduction, kernel, alias, core };
 
 enum PrimFlags : uint32_t {
   kPure = 0,
-  kRandom = 1,        // never merged, folded or recomputed
-  kEffect = 2,        // never duplicated or dropped
-  kNoGradient = 4,    // disconnects: what flows through it has no derivative
+  kRandom = 1,      // never merged, folded or recomputed
+  kEffect = 2,      // never duplicated or dropped
+  kNoGradient = 4,  // disconnects: what flows through it has no derivative
   kCommutative = 8,
 };
 
@@ -79,8 +79,9 @@ bool attrs_equal(const Attrs* x, const Attrs* y) {
   attrs::visit(a, [&](const char*, const auto& field) {
     using F = std::remove_cvref_t<decltype(field)>;
     const auto offset = reinterpret_cast<const char*>(&field) - reinterpret_cast<const char*>(&a);
-    equal = equal &&
-            attr_equal(field, *reinterpret_cast<const F*>(reinterpret_cast<const char*>(&b) + offset));
+    equal =
+        equal &&
+        attr_equal(field, *reinterpret_cast<const F*>(reinterpret_cast<const char*>(&b) + offset));
   });
   return equal;
 }
@@ -88,8 +89,7 @@ bool attrs_equal(const Attrs* x, const Attrs* y) {
 constexpr How how_of(Prim prim) {
   switch (prim) {
 #define PRIM(name, how, attributes) \
-  case Prim::name:                  \
-    return How::how;
+  case Prim::name: return How::how;
 #define ATTR(type, name, value)
 #include "prims/prims.def"
 #undef ATTR
@@ -100,8 +100,8 @@ constexpr How how_of(Prim prim) {
 
 template <class A, const PrimitiveDef<A>* kDef>
 constexpr Primitive erase(const char* name, How how) {
-  Primitive p{name, how, kDef->flags, nullptr, nullptr, nullptr, nullptr, nullptr,
-              nullptr, nullptr, nullptr};
+  Primitive p{name,    how,     kDef->flags, nullptr, nullptr, nullptr,
+              nullptr, nullptr, nullptr,     nullptr, nullptr};
   p.infer = [](const InferCall& c, const Attrs* a) { return kDef->infer(c, attrs_as<A>(a)); };
   if (kDef->grad) p.grad = [](const GradCall& c) { return kDef->grad(c, c.node.as<A>()); };
   if (kDef->decompose)
@@ -135,13 +135,12 @@ constexpr Primitive erase(const char* name, How how) {
 }
 
 /// Ends each primitive's file: HORNGATE_PRIMITIVE(softmax, {.infer = infer, .grad = grad});
-#define HORNGATE_PRIMITIVE(name, ...)                                      \
-  namespace prim_defs {                                                    \
-  extern const PrimitiveDef<attrs::name> name##_def;                       \
-  constexpr PrimitiveDef<attrs::name> name##_def __VA_ARGS__;              \
-  extern const Primitive name##_primitive;                                 \
-  const Primitive name##_primitive =                                       \
-      erase<attrs::name, &name##_def>(#name, how_of(Prim::name));          \
+#define HORNGATE_PRIMITIVE(name, ...)                                                            \
+  namespace prim_defs {                                                                          \
+  extern const PrimitiveDef<attrs::name> name##_def;                                             \
+  constexpr PrimitiveDef<attrs::name> name##_def __VA_ARGS__;                                    \
+  extern const Primitive name##_primitive;                                                       \
+  const Primitive name##_primitive = erase<attrs::name, &name##_def>(#name, how_of(Prim::name)); \
   }
 
 }  // namespace horngate

@@ -8,8 +8,7 @@ namespace horngate::rules {
 constexpr const char* prim_name(Prim prim) {
   switch (prim) {
 #define PRIM(name, how, attributes) \
-  case Prim::name:                  \
-    return #name;
+  case Prim::name: return #name;
 #define ATTR(type, name, value)
 #include "prims/prims.def"
 #undef ATTR

@@ -17,7 +17,8 @@ int64_t length_of(const InferCall& c, const A& a) {
   int64_t length = a.length;
   for (int64_t i = 0; i < a.xs; ++i) {
     const int64_t d = c.in[i].shape.dim(static_cast<size_t>(a.x_axes[i]));
-    check(length < 0 || d < 0 || d == length, "scan", "sequences must have one length; got ", length, " and ", d, ".");
+    check(length < 0 || d < 0 || d == length, "scan", "sequences must have one length; got ",
+          length, " and ", d, ".");
     if (d >= 0) length = d;
   }
   return length;
@@ -88,8 +89,8 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
     throw;
   }
   set_current_step(outer_step);
-  check(r.carries.size() == carries.size(), function, "the step function must return ", carries.size(),
-        " states; got ", r.carries.size(), ".");
+  check(r.carries.size() == carries.size(), function, "the step function must return ",
+        carries.size(), " states; got ", r.carries.size(), ".");
 
   Tensors results = r.carries;
   results.insert(results.end(), r.ys.begin(), r.ys.end());
@@ -112,11 +113,13 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
 // The gradient is a scan in the opposite direction. Its sequences are the tapes of forward values, the
 // forward sequences and the cotangents of the ys; its carries the cotangents of the forward carries and one
 // accumulator per capture; its ys the cotangents of the forward sequences.
-Tensors scan_grad(const Node& scan, std::span<const Tensor> dy, std::span<const TapeCotangent> tapes) {
+Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
+                  std::span<const TapeCotangent> tapes) {
   const A& a = scan.as<A>();
   const Body& body = *scan.bodies[0];
   const uint32_t level = body.params.back().node()->level;
-  const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries), n_y = static_cast<size_t>(a.ys);
+  const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries),
+             n_y = static_cast<size_t>(a.ys);
   const Tensor self = Tensor::share(&scan);
 
   ScanSpec spec;
@@ -147,7 +150,8 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy, std::span<const 
   Tensors d_carries;
   for (size_t i = 0; i < n_c; ++i) {
     if (!is_float(scan.out[i].dtype)) continue;
-    const Tensor init = dy[i].defined() ? dy[i] : prim::zeros_like(Tensor::share(&scan, static_cast<uint32_t>(i)));
+    const Tensor init =
+        dy[i].defined() ? dy[i] : prim::zeros_like(Tensor::share(&scan, static_cast<uint32_t>(i)));
     live_carries.push_back(i);
     d_carries.push_back(make_parameter(scan.out[i], level));
     spec.inits.push_back(init);
@@ -163,7 +167,8 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy, std::span<const 
   const Tensors d = reverse(roots, seeds, targets, true);
 
   Tensors results;
-  for (size_t i : live_carries) results.push_back(d[n_x + i].defined() ? d[n_x + i] : prim::zeros_like(body.params[n_x + i]));
+  for (size_t i : live_carries)
+    results.push_back(d[n_x + i].defined() ? d[n_x + i] : prim::zeros_like(body.params[n_x + i]));
   std::vector<size_t> live_captures;
   for (size_t i = 0; i < body.captures.size(); ++i) {
     const Tensor& dc = d[n_x + n_c + i];
@@ -193,7 +198,8 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy, std::span<const 
   Tensors known = params;
   known.insert(known.end(), d_carries.begin(), d_carries.end());
   int64_t length = a.length;
-  for (size_t i = 0; i < n_x; ++i) length = std::max(length, scan.in[i].shape().dim(static_cast<size_t>(a.x_axes[i])));
+  for (size_t i = 0; i < n_x; ++i)
+    length = std::max(length, scan.in[i].shape().dim(static_cast<size_t>(a.x_axes[i])));
   for (const Tensor& t : find_captures(results, known, is_backward)) {
     if (t.node()->level < level) continue;  // a true capture
     size_t x = 0;

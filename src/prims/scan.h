@@ -8,11 +8,11 @@
 namespace horngate {
 
 struct ScanSpec {
-  Tensors xs;      // sequences, read one slice per step
-  Ints x_axes;     // the time axis of each
-  Ints x_reversed; // 1: from the last slice to the first
-  Tensors inits;   // carries before the first step
-  Ints y_axes;     // where the time axis of each stacked result goes
+  Tensors xs;       // sequences, read one slice per step
+  Ints x_axes;      // the time axis of each
+  Ints x_reversed;  // 1: from the last slice to the first
+  Tensors inits;    // carries before the first step
+  Ints y_axes;      // where the time axis of each stacked result goes
   Ints y_reversed;
   int64_t length = -1;  // needed when there are no xs
 };
@@ -21,7 +21,8 @@ struct StepResult {
   Tensors carries;
   Tensors ys;
 };
-using StepFunction = std::function<StepResult(const Tensors& x, const Tensors& carries, const Tensor& step)>;
+using StepFunction =
+    std::function<StepResult(const Tensors& x, const Tensors& carries, const Tensor& step)>;
 
 /// Traces the step once and gives the final carries, then the stacked ys.
 Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step);
@@ -35,6 +36,7 @@ struct TapeCotangent {
   Tensor inner;
   Tensor dy;
 };
-Tensors scan_grad(const Node& scan, std::span<const Tensor> dy, std::span<const TapeCotangent> tapes);
+Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
+                  std::span<const TapeCotangent> tapes);
 
 }  // namespace horngate

@@ -7,7 +7,9 @@ from cases.harness import check, ulps
 
 families.unary(K.abs, np.abs, kinks=(0.0,), tol=ulps(0))
 families.special(K.abs, np.abs, tol=ulps(0))
-families.of_integers(K.abs, np.abs, out=None, dtypes=("int8", "int16", "int32", "int64", "uint16"), low=-0.9)
+families.of_integers(
+    K.abs, np.abs, out=None, dtypes=("int8", "int16", "int32", "int64", "uint16"), low=-0.9
+)
 
 
 @check

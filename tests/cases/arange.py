@@ -4,7 +4,19 @@ import horngate as K
 import numpy as np
 from cases.harness import check, error
 
-ARGUMENTS = [(5,), (0,), (-3,), (2, 8), (2, 8, 3), (8, 2, -2), (8, 2), (0, 1, 0.25), (1.5, 4), (-2, 3, 2), (3, 3)]
+ARGUMENTS = [
+    (5,),
+    (0,),
+    (-3,),
+    (2, 8),
+    (2, 8, 3),
+    (8, 2, -2),
+    (8, 2),
+    (0, 1, 0.25),
+    (1.5, 4),
+    (-2, 3, 2),
+    (3, 3),
+]
 
 
 @check(arguments=ARGUMENTS, dtype=("int32", "int64", "float32", "float64"))

@@ -6,11 +6,20 @@ from cases import families
 from cases.harness import case, error
 from cases.inputs import data, distinct, rand
 
+
 def argmin(x, axis=-1):
     return np.argmin(x, axis=axis)
 
 
-for shape, axis in [((5,), 0), ((3, 4), 0), ((3, 4), 1), ((3, 4), -1), ((2, 3, 5), 1), ((2, 3, 5), -3), ((1, 1), 1)]:
+for shape, axis in [
+    ((5,), 0),
+    ((3, 4), 0),
+    ((3, 4), 1),
+    ((3, 4), -1),
+    ((2, 3, 5), 1),
+    ((2, 3, 5), -3),
+    ((1, 1), 1),
+]:
     case(K.argmin, [distinct(*shape)], axis=axis, oracle=argmin, grad="none")
 case(K.argmin, [distinct(3, 4)], oracle=argmin, grad=False)
 for shape, axis in [((0, 3), 1), ((1009,), 0), ((67, 131), 0), ((67, 131), 1), ((3, 257, 2), 1)]:

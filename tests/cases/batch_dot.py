@@ -26,13 +26,44 @@ SHAPES = [
 ]
 for a, b, axes in SHAPES:
     case(K.batch_dot, [rand(*a), rand(*b)], axes=axes, oracle=oracles.batch_dot, second=True)
-for a, b, axes in [((0, 2, 3), (0, 3, 2), None), ((2, 0, 3), (2, 3, 4), None), ((2, 3, 0), (2, 0, 4), None)]:
+for a, b, axes in [
+    ((0, 2, 3), (0, 3, 2), None),
+    ((2, 0, 3), (2, 3, 4), None),
+    ((2, 3, 0), (2, 0, 4), None),
+]:
     case(K.batch_dot, [rand(*a), rand(*b)], axes=axes, oracle=oracles.batch_dot)
-for a, b, axes in [((7, 31, 67), (7, 67, 33), None), ((33, 129), (33, 129), 1), ((3, 65, 64), (3, 63, 64), 2)]:
-    case(K.batch_dot, [rand(*a), rand(*b)], axes=axes, oracle=oracles.batch_dot, grad=False, tol={"float32": 1e-5})
-case(K.batch_dot, [rand(3, 4, 5), rand(3, 5, 2)], oracle=oracles.batch_dot, dtypes=("float16", "bfloat16"), tol=0.02)
-case(K.batch_dot, [rand(3, 4, 5, high=0.4), rand(3, 5, 2, high=0.4)], oracle=oracles.batch_dot, dtypes=("int32", "int64"))
-case(K.batch_dot, [rand(3, 4, 5).known(1, 2), rand(3, 5, 2).known(1, 2)], oracle=oracles.batch_dot, none=(None, 4, 2))
+for a, b, axes in [
+    ((7, 31, 67), (7, 67, 33), None),
+    ((33, 129), (33, 129), 1),
+    ((3, 65, 64), (3, 63, 64), 2),
+]:
+    case(
+        K.batch_dot,
+        [rand(*a), rand(*b)],
+        axes=axes,
+        oracle=oracles.batch_dot,
+        grad=False,
+        tol={"float32": 1e-5},
+    )
+case(
+    K.batch_dot,
+    [rand(3, 4, 5), rand(3, 5, 2)],
+    oracle=oracles.batch_dot,
+    dtypes=("float16", "bfloat16"),
+    tol=0.02,
+)
+case(
+    K.batch_dot,
+    [rand(3, 4, 5, high=0.4), rand(3, 5, 2, high=0.4)],
+    oracle=oracles.batch_dot,
+    dtypes=("int32", "int64"),
+)
+case(
+    K.batch_dot,
+    [rand(3, 4, 5).known(1, 2), rand(3, 5, 2).known(1, 2)],
+    oracle=oracles.batch_dot,
+    none=(None, 4, 2),
+)
 error(
     K.batch_dot,
     [rand(3), rand(3, 2)],
@@ -67,4 +98,12 @@ error(
     [rand(3, 2), rand(3, 2)],
     axes=(1, 1, 1),
     text="batch_dot: axes must be one axis or a pair of them; got (1, 1, 1).",
+)
+case(
+    K.batch_dot,
+    [rand(19, 61, 67), rand(19, 67, 53)],
+    oracle=oracles.batch_dot,
+    grad=False,
+    none=False,
+    tol={"float32": 1e-5},
 )

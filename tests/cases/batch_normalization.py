@@ -6,7 +6,14 @@ from cases.harness import case, error
 from cases.inputs import positive, rand
 
 oracle = oracles.batch_normalization
-for shape, axis in [((5, 3), -1), ((2, 4, 3), 2), ((2, 3, 4), 1), ((2, 3, 2, 4), 1), ((2, 2, 3, 4), -1), ((2, 3, 2, 2, 2), 1)]:
+for shape, axis in [
+    ((5, 3), -1),
+    ((2, 4, 3), 2),
+    ((2, 3, 4), 1),
+    ((2, 3, 2, 4), 1),
+    ((2, 2, 3, 4), -1),
+    ((2, 3, 2, 2, 2), 1),
+]:
     n = shape[axis]
     case(
         K.batch_normalization,
@@ -19,7 +26,12 @@ for shape, axis in [((5, 3), -1), ((2, 4, 3), 2), ((2, 3, 4), 1), ((2, 3, 2, 4),
 # Without beta, gamma, or both; statistics that broadcast by themselves.
 case(K.batch_normalization, [rand(5, 3), rand(3), positive(3), None, rand(3)], oracle=oracle)
 case(K.batch_normalization, [rand(5, 3), rand(3), positive(3), rand(3), None], oracle=oracle)
-case(K.batch_normalization, [rand(5, 3), rand(3), positive(3), None, None], epsilon=0.5, oracle=oracle)
+case(
+    K.batch_normalization,
+    [rand(5, 3), rand(3), positive(3), None, None],
+    epsilon=0.5,
+    oracle=oracle,
+)
 case(
     K.batch_normalization,
     [rand(2, 3, 4), rand(1, 3, 1), positive(1, 3, 1), rand(1, 3, 1), rand(1, 3, 1)],
@@ -27,7 +39,13 @@ case(
     oracle=oracle,
 )
 case(K.batch_normalization, [rand(0, 3), rand(3), positive(3), rand(3), rand(3)], oracle=oracle)
-case(K.batch_normalization, [rand(67, 31), rand(31), positive(31), rand(31), rand(31)], oracle=oracle, grad=False, tol={"float32": 1e-5})
+case(
+    K.batch_normalization,
+    [rand(67, 31), rand(31), positive(31), rand(31), rand(31)],
+    oracle=oracle,
+    grad=False,
+    tol={"float32": 1e-5},
+)
 case(
     K.batch_normalization,
     [rand(5, 3), rand(3), positive(3), rand(3), rand(3)],

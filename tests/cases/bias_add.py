@@ -11,13 +11,29 @@ for shape in [(4, 3), (2, 4, 3), (2, 4, 5, 3), (1, 2, 4, 2, 3)]:
     if len(shape) < 3:
         continue
     first = (shape[0], 3, *shape[1:-1])
-    case(K.bias_add, [rand(*first), rand(3)], data_format="channels_first", oracle=oracles.bias_add, second=True)
+    case(
+        K.bias_add,
+        [rand(*first), rand(3)],
+        data_format="channels_first",
+        oracle=oracles.bias_add,
+        second=True,
+    )
     # The bias is written channels_last and reshaped, not transposed, as Keras does.
-    case(K.bias_add, [rand(*first), rand(*shape[1:])], data_format="channels_first", oracle=oracles.bias_add)
+    case(
+        K.bias_add,
+        [rand(*first), rand(*shape[1:])],
+        data_format="channels_first",
+        oracle=oracles.bias_add,
+    )
     case(K.bias_add, [rand(*shape), rand(3)], data_format="channels_last", oracle=oracles.bias_add)
 case(K.bias_add, [rand(0, 3), rand(3)], oracle=oracles.bias_add)
 case(K.bias_add, [rand(67, 31, 5), rand(5)], oracle=oracles.bias_add, grad=False)
-case(K.bias_add, [rand(4, 3), rand(3)], oracle=oracles.bias_add, dtypes=("float16", "bfloat16", "int32"))
+case(
+    K.bias_add,
+    [rand(4, 3), rand(3)],
+    oracle=oracles.bias_add,
+    dtypes=("float16", "bfloat16", "int32"),
+)
 case(K.bias_add, [rand(4, 3).known(1), rand(3).known()], oracle=oracles.bias_add, none=(None, 3))
 error(
     K.bias_add,

@@ -19,8 +19,16 @@ for shape in [(4, 5), (3,), (), (0, 2), (2, 3, 4)]:
         oracle=oracles.binary_crossentropy,
         second=True,
     )
-case(K.binary_crossentropy, [bools(67, 31), rand(67, 31, low=0.01, high=0.99)], oracle=oracles.binary_crossentropy)
-case(K.binary_crossentropy, [rand(3, 1, low=0.0), rand(3, 4, low=0.1, high=0.9)], oracle=oracles.binary_crossentropy)
+case(
+    K.binary_crossentropy,
+    [bools(67, 31), rand(67, 31, low=0.01, high=0.99)],
+    oracle=oracles.binary_crossentropy,
+)
+case(
+    K.binary_crossentropy,
+    [rand(3, 1, low=0.0), rand(3, 4, low=0.1, high=0.9)],
+    oracle=oracles.binary_crossentropy,
+)
 case(
     K.binary_crossentropy,
     [data([0.0, 1.0, 0.0, 1.0]), data([0.0, 0.0, 1.0, 1.0])],

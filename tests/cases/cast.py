@@ -14,19 +14,62 @@ def numpy_cast(x, dtype):
 
 
 for dtype in FLOATS:
-    case(K.cast, [rand(3, 4, high=3)], dtype=dtype, oracle=numpy_cast, out=dtype, dtypes=FLOATS + ("int32", "bool"))
-    case(K.cast, [rand(3, 4, high=3)], dtype=dtype, oracle=numpy_cast, out=dtype, dtypes=INTS, none=False)
+    case(
+        K.cast,
+        [rand(3, 4, high=3)],
+        dtype=dtype,
+        oracle=numpy_cast,
+        out=dtype,
+        dtypes=FLOATS + ("int32", "bool"),
+    )
+    case(
+        K.cast,
+        [rand(3, 4, high=3)],
+        dtype=dtype,
+        oracle=numpy_cast,
+        out=dtype,
+        dtypes=INTS,
+        none=False,
+    )
 for dtype in INTS:
     # Truncation towards 0.
     case(K.cast, [data([0.0, 0.9, 1.5, 2.999, 100.25])], dtype=dtype, oracle=numpy_cast, out=dtype)
-    case(K.cast, [rand(3, 4, low=0, high=9)], dtype=dtype, oracle=numpy_cast, out=dtype, dtypes=INTS + ("bool",))
+    case(
+        K.cast,
+        [rand(3, 4, low=0, high=9)],
+        dtype=dtype,
+        oracle=numpy_cast,
+        out=dtype,
+        dtypes=INTS + ("bool",),
+    )
 for dtype in ("int8", "int32", "int64"):
     case(K.cast, [data([-0.9, -1.5, -100.25])], dtype=dtype, oracle=numpy_cast, out=dtype)
-case(K.cast, [data([0.0, -0.0, 0.3, np.nan, np.inf, 1e-40])], dtype="bool", oracle=numpy_cast, dtypes=FLOATS, grad=False)
+case(
+    K.cast,
+    [data([0.0, -0.0, 0.3, np.nan, np.inf, 1e-40])],
+    dtype="bool",
+    oracle=numpy_cast,
+    dtypes=FLOATS,
+    grad=False,
+)
 case(K.cast, [rand(3, 4)], dtype="bool", oracle=numpy_cast, dtypes=INTS)
 # Wrap-around between integers, as in C and NumPy.
-case(K.cast, [data([-1, 255, 256, 2**31, 2**40 + 7], "int64")], dtype="uint8", oracle=numpy_cast, out="uint8", dtypes=("float32",))
-case(K.cast, [data([-1, 255, 256, 2**31, 2**40 + 7], "int64")], dtype="int32", oracle=numpy_cast, out="int32", dtypes=("float32",))
+case(
+    K.cast,
+    [data([-1, 255, 256, 2**31, 2**40 + 7], "int64")],
+    dtype="uint8",
+    oracle=numpy_cast,
+    out="uint8",
+    dtypes=("float32",),
+)
+case(
+    K.cast,
+    [data([-1, 255, 256, 2**31, 2**40 + 7], "int64")],
+    dtype="int32",
+    oracle=numpy_cast,
+    out="int32",
+    dtypes=("float32",),
+)
 # Too large for float16; halfway between two of its numbers.
 case(
     K.cast,
@@ -37,7 +80,15 @@ case(
     tol=ulps(0.5),
     label="cast(to float16)",
 )
-case(K.cast, [away(4, 9, high=1e4)], dtype="bfloat16", oracle=numpy_cast, out="bfloat16", tol=ulps(0.5), dtypes=FLOATS)
+case(
+    K.cast,
+    [away(4, 9, high=1e4)],
+    dtype="bfloat16",
+    oracle=numpy_cast,
+    out="bfloat16",
+    tol=ulps(0.5),
+    dtypes=FLOATS,
+)
 error(
     K.cast,
     [rand(2)],

@@ -5,7 +5,14 @@ from cases import oracles
 from cases.harness import case, error
 from cases.inputs import data, normal, positive, probabilities, rand
 
-for shape, axis in [((4, 5), -1), ((2, 3, 4), 1), ((2, 3, 4), -1), ((5, 2), 0), ((1, 2), 1), ((6,), 0)]:
+for shape, axis in [
+    ((4, 5), -1),
+    ((2, 3, 4), 1),
+    ((2, 3, 4), -1),
+    ((5, 2), 0),
+    ((1, 2), 1),
+    ((6,), 0),
+]:
     case(
         K.categorical_crossentropy,
         [probabilities(*shape, axis=axis), positive(*shape)],
@@ -21,8 +28,16 @@ for shape, axis in [((4, 5), -1), ((2, 3, 4), 1), ((2, 3, 4), -1), ((5, 2), 0), 
         oracle=oracles.categorical_crossentropy,
         second=True,
     )
-case(K.categorical_crossentropy, [probabilities(67, 31), probabilities(67, 31)], oracle=oracles.categorical_crossentropy)
-case(K.categorical_crossentropy, [probabilities(0, 3), positive(0, 3)], oracle=oracles.categorical_crossentropy)
+case(
+    K.categorical_crossentropy,
+    [probabilities(67, 31), probabilities(67, 31)],
+    oracle=oracles.categorical_crossentropy,
+)
+case(
+    K.categorical_crossentropy,
+    [probabilities(0, 3), positive(0, 3)],
+    oracle=oracles.categorical_crossentropy,
+)
 # Probabilities of 0 and 1 are clipped by epsilon.
 EDGE = [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]
 case(

@@ -19,13 +19,45 @@ for shapes, axis in [
     ([(3, 4)], 0),
     ([(1, 2, 2, 3), (1, 2, 2, 5), (1, 2, 2, 1)], 3),
 ]:
-    case(K.concatenate, [[rand(*s) for s in shapes]], axis=axis, oracle=oracles.concatenate, tol=0, second=axis == -2)
+    case(
+        K.concatenate,
+        [[rand(*s) for s in shapes]],
+        axis=axis,
+        oracle=oracles.concatenate,
+        tol=0,
+        second=axis == -2,
+    )
 case(K.concatenate, [[rand(2, 3), rand(2, 4)]], oracle=oracles.concatenate)
-case(K.concatenate, [[rand(131, 17), rand(131, 31), rand(131, 5)]], axis=1, oracle=oracles.concatenate, grad=False)
-case(K.concatenate, [[rand(2, 3).known(1), rand(2, 4).known(1)]], axis=1, oracle=oracles.concatenate, none=(None, 7))
-case(K.concatenate, [[rand(2, 3).known(0), rand(2, 3)]], axis=1, oracle=oracles.concatenate, none=(2, None))
+case(
+    K.concatenate,
+    [[rand(131, 17), rand(131, 31), rand(131, 5)]],
+    axis=1,
+    oracle=oracles.concatenate,
+    grad=False,
+)
+case(
+    K.concatenate,
+    [[rand(2, 3).known(1), rand(2, 4).known(1)]],
+    axis=1,
+    oracle=oracles.concatenate,
+    none=(None, 7),
+)
+case(
+    K.concatenate,
+    [[rand(2, 3).known(0), rand(2, 3)]],
+    axis=1,
+    oracle=oracles.concatenate,
+    none=(2, None),
+)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
-    case(K.concatenate, [[rand(2, 3), rand(2, 2)]], axis=1, oracle=oracles.concatenate, dtypes=(dtype,), tol=0)
+    case(
+        K.concatenate,
+        [[rand(2, 3), rand(2, 2)]],
+        axis=1,
+        oracle=oracles.concatenate,
+        dtypes=(dtype,),
+        tol=0,
+    )
 # The common dtype of several.
 case(K.concatenate, [[rand(2, 3), ints(2, 2)]], axis=1, oracle=oracles.concatenate)
 
@@ -53,7 +85,12 @@ error(
     axis=2,
     text="concatenate: axis must be in [-2, 2) for a tensor of shape (2, 3); got axis=2.",
 )
-error(K.concatenate, [[rand(), rand()]], axis=0, text="concatenate: tensors must have at least 1 dimension; got a scalar.")
+error(
+    K.concatenate,
+    [[rand(), rand()]],
+    axis=0,
+    text="concatenate: tensors must have at least 1 dimension; got a scalar.",
+)
 
 
 @check(axis=(0, 1))
@@ -70,7 +107,9 @@ def sparse_beside_dense_is_dense(axis):
     a = scipy.sparse.random(3, 3, 0.5, "csr", "float32", rng=np.random.default_rng(0))
     joined = K.concatenate([K.variable(a), K.ones((3, 3))], axis=axis)
     assert not K.is_sparse(joined)
-    np.testing.assert_array_equal(K.eval(joined), np.concatenate([a.toarray(), np.ones((3, 3))], axis))
+    np.testing.assert_array_equal(
+        K.eval(joined), np.concatenate([a.toarray(), np.ones((3, 3))], axis)
+    )
 
 
 @check(axis=(0, 1))
@@ -82,3 +121,21 @@ def sparse_placeholders(axis):
     assert K.is_sparse(joined)
     [got] = K.function(xs, [K.to_dense(joined)])([a, b])
     np.testing.assert_array_equal(got, np.concatenate([a.toarray(), b.toarray()], axis))
+
+
+error(
+    K.concatenate,
+    [[rand(2, 3), rand(4, 3)]],
+    axis=1,
+    run=True,
+    text="concat: shapes must agree except on axis=1; got (2, 3) and (4, 3), which differ on axis 0.",
+)
+case(
+    K.concatenate,
+    [[rand(301, 203), rand(301, 107)]],
+    axis=1,
+    oracle=oracles.concatenate,
+    grad=False,
+    none=False,
+    tol=0,
+)

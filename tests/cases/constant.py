@@ -4,6 +4,7 @@ import horngate as K
 import numpy as np
 from cases.harness import check
 
+
 @check(dtype=("float16", "float32", "float64", "int8", "int64", "uint8", "uint64", "bool"))
 def keeps_its_value(dtype):
     value = np.array([[1, 0, 3], [2, 5, 1]]).astype(dtype)

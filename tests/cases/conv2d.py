@@ -6,6 +6,7 @@ from cases import oracles
 from cases.harness import case, check, error
 from cases.inputs import rand
 
+
 def image(rows, cols, channels, data_format, samples=2):
     first = data_format == "channels_first"
     return rand(samples, channels, rows, cols) if first else rand(samples, rows, cols, channels)
@@ -40,7 +41,13 @@ case(K.conv2d, [rand(2, 2, 3, 2), rand(5, 5, 2, 3).known()], padding="same", ora
 case(K.conv2d, [rand(1, 1, 1, 1), rand(1, 1, 1, 1).known()], oracle=oracles.conv)
 case(K.conv2d, [rand(0, 5, 5, 3), rand(3, 3, 3, 4).known()], oracle=oracles.conv)
 # Strides and dilation at once; numbers of channels that fill no vector, and that fill several.
-case(K.conv2d, [rand(2, 9, 9, 2), rand(2, 2, 2, 3).known()], strides=(2, 2), dilation_rate=(2, 2), oracle=oracles.conv)
+case(
+    K.conv2d,
+    [rand(2, 9, 9, 2), rand(2, 2, 2, 3).known()],
+    strides=(2, 2),
+    dilation_rate=(2, 2),
+    oracle=oracles.conv,
+)
 for channels, filters in [(1, 5), (5, 1), (17, 33), (32, 16)]:
     case(
         K.conv2d,
@@ -50,7 +57,13 @@ for channels, filters in [(1, 5), (5, 1), (17, 33), (32, 16)]:
         tol={"float32": 1e-5},
         none=False,
     )
-case(K.conv2d, [rand(2, 5, 6, 3), rand(3, 3, 3, 4).known()], oracle=oracles.conv, dtypes=("float16", "bfloat16"), tol=0.02)
+case(
+    K.conv2d,
+    [rand(2, 5, 6, 3), rand(3, 3, 3, 4).known()],
+    oracle=oracles.conv,
+    dtypes=("float16", "bfloat16"),
+    tol=0.02,
+)
 case(
     K.conv2d,
     [rand(2, 28, 27, 1).known(1, 2, 3), rand(3, 3, 1, 8).known()],
@@ -89,7 +102,11 @@ error(
     strides=(0, 1),
     text="conv2d: strides must be at least 1; got (0, 1).",
 )
-error(K.conv2d, [rand(2, 5, 5), rand(3, 3, 3, 4)], text="conv2d: x must have 4 dimensions; got shape (2, 5, 5).")
+error(
+    K.conv2d,
+    [rand(2, 5, 5), rand(3, 3, 3, 4)],
+    text="conv2d: x must have 4 dimensions; got shape (2, 5, 5).",
+)
 error(
     K.conv2d,
     [rand(2, 5, 2, 3), rand(3, 3, 3, 4)],
@@ -113,3 +130,29 @@ def one_function_takes_images_of_every_size(padding):
         images = np.random.default_rng(1).uniform(-1, 1, shape)
         wanted = oracles.conv(images, kernel, (2, 2), padding)
         np.testing.assert_allclose(f([images])[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+error(
+    K.conv2d,
+    [rand(1, 5, 5, 3), rand(3, 3, 2, 4).known()],
+    run=True,
+    text="conv: x has 3 channels (shape (1, 5, 5, 3), channels_last) but kernel takes 2 (shape (3, 3, 2, 4)).",
+)
+error(
+    K.conv2d,
+    [rand(1, 2, 2, 3), rand(3, 3, 3, 4).known()],
+    run=True,
+    text="conv: kernel must fit into x with its padding; got 3 elements against 0 + 2 + 0 on axis 1 (kernel "
+    "(3, 3, 3, 4), x (1, 2, 2, 3)).",
+)
+for data_format in ("channels_last", "channels_first"):
+    case(
+        K.conv2d,
+        [image(30, 31, 16, data_format, samples=3), rand(3, 3, 16, 24).known()],
+        padding="same",
+        data_format=data_format,
+        oracle=oracles.conv,
+        none=False,
+        tol={"float32": 1e-5},
+        label=f"conv2d(large, {data_format})",
+    )

@@ -37,7 +37,7 @@ for padding, result in [("valid", (7, 8)), ("same", (5, 6))]:
     case(
         K.conv2d_transpose,
         [rand(2, 5, 6, 3), rand(2, 2, 4, 3).known()],
-        output_shape=(2, result[0] - (padding == "valid") * 0, result[1], 4),
+        output_shape=(2, *result, 4),
         padding=padding,
         dilation_rate=(2, 2),
         oracle=oracles.conv_transpose,
@@ -95,7 +95,7 @@ error(
     K.conv2d_transpose,
     [X, KERNEL],
     output_shape=(2, 9, 6, 5),
-    text='conv2d_transpose: x of shape (2, 3, 4, 3) has 3 elements on axis 1, but an output_shape of 9 there needs 7 '
+    text="conv2d_transpose: x of shape (2, 3, 4, 3) has 3 elements on axis 1, but an output_shape of 9 there needs 7 "
     '(strides (1, 1), padding "valid").',
 )
 error(
@@ -104,7 +104,12 @@ error(
     output_shape=(2, 5, 6, 3),
     text="conv2d_transpose: output_shape has 3 channels but kernel makes 5 (shape (3, 3, 5, 3)).",
 )
-error(K.conv2d_transpose, [X, KERNEL], output_shape=(2, 5, 6), text="conv2d_transpose: output_shape must have 4 entries; got 3.")
+error(
+    K.conv2d_transpose,
+    [X, KERNEL],
+    output_shape=(2, 5, 6),
+    text="conv2d_transpose: output_shape must have 4 entries; got 3.",
+)
 error(
     K.conv2d_transpose,
     [X, KERNEL],

@@ -25,7 +25,13 @@ for data_format in ("channels_last", "channels_first"):
                 second=sizes == (4, 5, 4),
             )
 case(K.conv3d, [rand(0, 3, 3, 3, 2), rand(2, 2, 2, 2, 3).known()], oracle=oracles.conv)
-case(K.conv3d, [rand(1, 4, 4, 4, 2), rand(2, 2, 2, 2, 3).known()], oracle=oracles.conv, dtypes=("float16", "bfloat16"), tol=0.02)
+case(
+    K.conv3d,
+    [rand(1, 4, 4, 4, 2), rand(2, 2, 2, 2, 3).known()],
+    oracle=oracles.conv,
+    dtypes=("float16", "bfloat16"),
+    tol=0.02,
+)
 case(
     K.conv3d,
     [rand(1, 4, 5, 6, 2).known(1, 2, 3, 4), rand(2, 2, 2, 2, 3).known()],

@@ -24,9 +24,19 @@ for data_format in ("channels_last", "channels_first"):
                 oracle=oracles.depthwise_conv,
                 second=multiplier == 2,
             )
-case(K.depthwise_conv2d, [rand(2, 5, 5, 1), rand(3, 3, 1, 4).known()], oracle=oracles.depthwise_conv)
-case(K.depthwise_conv2d, [rand(0, 5, 5, 3), rand(3, 3, 3, 2).known()], oracle=oracles.depthwise_conv)
-case(K.depthwise_conv2d, [rand(2, 9, 8, 33), rand(3, 3, 33, 1).known()], padding="same", oracle=oracles.depthwise_conv, none=False)
+case(
+    K.depthwise_conv2d, [rand(2, 5, 5, 1), rand(3, 3, 1, 4).known()], oracle=oracles.depthwise_conv
+)
+case(
+    K.depthwise_conv2d, [rand(0, 5, 5, 3), rand(3, 3, 3, 2).known()], oracle=oracles.depthwise_conv
+)
+case(
+    K.depthwise_conv2d,
+    [rand(2, 9, 8, 33), rand(3, 3, 33, 1).known()],
+    padding="same",
+    oracle=oracles.depthwise_conv,
+    none=False,
+)
 case(
     K.depthwise_conv2d,
     [rand(2, 5, 5, 3), rand(3, 3, 3, 2).known()],

@@ -7,6 +7,7 @@ from cases import families
 from cases.harness import case, ulps
 from cases.inputs import away, data, rand
 
+
 def away_from_zero(*shape):
     return away(*shape, distance=0.3)
 

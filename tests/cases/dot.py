@@ -27,7 +27,12 @@ for a, b in SHAPES:
 # Nothing to add up gives zeros; no rows, no columns.
 for a, b in [((2, 0), (0, 3)), ((0, 3), (3, 4)), ((2, 3), (3, 0)), ((0, 0), (0, 0))]:
     case(K.dot, [rand(*a), rand(*b)], oracle=np.dot)
-for a, b in [((61, 127), (127, 67)), ((1, 257), (257, 129)), ((131, 300), (300, 1)), ((3, 37, 64), (64, 33))]:
+for a, b in [
+    ((61, 127), (127, 67)),
+    ((1, 257), (257, 129)),
+    ((131, 300), (300, 1)),
+    ((3, 37, 64), (64, 33)),
+]:
     case(K.dot, [rand(*a), rand(*b)], oracle=np.dot, none=False, grad=False, tol={"float32": 1e-5})
 case(K.dot, [rand(5, 31), rand(31, 6)], oracle=np.dot, dtypes=("float16", "bfloat16"), tol=0.02)
 for dtype in ("int8", "int32", "int64", "uint8"):
@@ -47,7 +52,11 @@ error(
     text="dot: the summed axes must have one length; got 3 (axis 1 of x, shape (2, 3)) and 4 (axis 1 of y, shape "
     "(6, 4, 5)).",
 )
-error(K.dot, [rand(), rand(2, 3)], text="dot: x and y must have at least 1 dimension; got shapes () and (2, 3).")
+error(
+    K.dot,
+    [rand(), rand(2, 3)],
+    text="dot: x and y must have at least 1 dimension; got shapes () and (2, 3).",
+)
 
 
 def random_matrix(rows, cols, density, dtype, seed=0):
@@ -104,19 +113,41 @@ def one_function_takes_any_number_of_entries():
         np.testing.assert_array_equal(f([matrix])[0], matrix.toarray())
 
 
-@check(needs_numbers=False)
-def sparse_errors():
-    x = K.placeholder((4, 3), sparse=True)
-    for act, text in [
-        (lambda: K.dot(x, K.zeros((4, 2))), "dot: the summed axes must have one length; got 3 (axis 1 of x, shape "
-         "(4, 3)) and 4 (axis 0 of y, shape (4, 2))."),
-        (lambda: K.dot(x, K.zeros((2, 3, 2))), "dot: a sparse x and y must have 2 dimensions each; got shapes (4, 3) "
-         "and (2, 3, 2)."),
-        (lambda: K.exp(x), "exp: x must be dense; got a sparse tensor of shape (4, 3). to_dense makes it dense."),
-    ]:
-        try:
-            act()
-        except (ValueError, TypeError) as e:
-            assert str(e) == text
-        else:
-            raise AssertionError(f"nothing was raised; wanted: {text}")
+def sparse_matrix():
+    return K.placeholder((4, 3), sparse=True)
+
+
+error(
+    lambda: K.dot(sparse_matrix(), K.zeros((4, 2))),
+    [],
+    label="dot(sparse, lengths)",
+    text="dot: the summed axes must have one length; got 3 (axis 1 of x, shape (4, 3)) and 4 (axis 0 "
+    "of y, shape (4, 2)).",
+)
+error(
+    lambda: K.dot(sparse_matrix(), K.zeros((2, 3, 2))),
+    [],
+    label="dot(sparse, ranks)",
+    text="dot: a sparse x and y must have 2 dimensions each; got shapes (4, 3) and (2, 3, 2).",
+)
+error(
+    lambda: K.exp(sparse_matrix()),
+    [],
+    raises=TypeError,
+    label="exp(sparse)",
+    text="exp: x must be dense; got a sparse tensor of shape (4, 3). to_dense makes it dense.",
+)
+error(
+    K.dot,
+    [rand(2, 3), rand(4, 3)],
+    run=True,
+    text="dot_general: axis 1 of shape (2, 3) and axis 0 of shape (4, 3) must have the same size.",
+)
+case(
+    K.dot,
+    [rand(301, 403), rand(403, 207)],
+    oracle=np.dot,
+    grad=False,
+    none=False,
+    tol={"float32": 2e-5},
+)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine. `lacks` maps patterns of item names to reasons; `tolerance` multiplies that of the cases."""
+    """`lacks` maps patterns of item names to reasons; `tolerance` multiplies that of the cases."""
 
     name: str
     computes: bool = True
@@ -32,6 +32,6 @@ def find(name):
 
 
 def wanted():
-    """The engines that HORNGATE_TEST_ENGINES names, separated by commas; native when it names none."""
+    """The engines of HORNGATE_TEST_ENGINES, separated by commas; native when it is not set."""
     names = os.environ.get("HORNGATE_TEST_ENGINES", "native").split(",")
     return [find(name.strip()) for name in names if name.strip()]

@@ -5,8 +5,23 @@ from cases import oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
-for shape, axis in [((2, 3), 0), ((2, 3), 1), ((2, 3), 2), ((2, 3), -1), ((2, 3), -3), ((), 0), ((0,), 1)]:
-    case(K.expand_dims, [rand(*shape)], axis=axis, oracle=oracles.expand_dims, tol=0, second=axis == 2)
+for shape, axis in [
+    ((2, 3), 0),
+    ((2, 3), 1),
+    ((2, 3), 2),
+    ((2, 3), -1),
+    ((2, 3), -3),
+    ((), 0),
+    ((0,), 1),
+]:
+    case(
+        K.expand_dims,
+        [rand(*shape)],
+        axis=axis,
+        oracle=oracles.expand_dims,
+        tol=0,
+        second=axis == 2,
+    )
 case(K.expand_dims, [rand(2, 3)], oracle=oracles.expand_dims)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
     case(K.expand_dims, [rand(2, 3)], axis=1, oracle=oracles.expand_dims, dtypes=(dtype,), tol=0)

@@ -4,6 +4,7 @@ import horngate as K
 import numpy as np
 from cases.harness import check
 
+
 @check(size=(0, 1, 2, 7, (2, 3), (3, 2)), dtype=("float32", "float64", "int32"))
 def is_a_variable(size, dtype):
     wanted = np.eye(*size) if isinstance(size, tuple) else np.eye(size)

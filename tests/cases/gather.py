@@ -5,16 +5,30 @@ import numpy as np
 from cases.harness import case, check, error
 from cases.inputs import data, ints, rand
 
+
 def gather(reference, indices):
     return reference[indices]
 
 
-for shape, count in [((5, 3), (4,)), ((5, 3), (2, 3)), ((7,), (3,)), ((5, 2, 3), ()), ((5, 3), (0,)), ((4, 0), (3,))]:
+for shape, count in [
+    ((5, 3), (4,)),
+    ((5, 3), (2, 3)),
+    ((7,), (3,)),
+    ((5, 2, 3), ()),
+    ((5, 3), (0,)),
+    ((4, 0), (3,)),
+]:
     case(K.gather, [rand(*shape), ints(*count, high=shape[0])], oracle=gather, tol=0, second=True)
 case(K.gather, [rand(1009, 17), ints(301, high=1009)], oracle=gather, tol=0, grad=False)
 case(K.gather, [rand(5, 3), ints(200, high=5)], oracle=gather, tol=0)
 for dtype in ("int8", "uint8", "int16", "int64", "uint32"):
-    case(K.gather, [rand(5, 3), ints(4, high=5, dtype=dtype)], oracle=gather, tol=0, label=f"gather({dtype} indices)")
+    case(
+        K.gather,
+        [rand(5, 3), ints(4, high=5, dtype=dtype)],
+        oracle=gather,
+        tol=0,
+        label=f"gather({dtype} indices)",
+    )
 for dtype in ("float16", "bfloat16", "int8", "int64", "bool"):
     case(K.gather, [rand(5, 3), ints(4, high=5)], oracle=gather, tol=0, dtypes=(dtype,))
 case(K.gather, [rand(5, 3).known(1), ints(2, 4, high=5).known(1)], oracle=gather, none=(None, 4, 3))
@@ -24,7 +38,11 @@ error(
     raises=TypeError,
     text="gather: indices must have an integer dtype; got float32.",
 )
-error(K.gather, [rand(), ints(2)], text="gather: reference must have at least 1 dimension; got a scalar.")
+error(
+    K.gather,
+    [rand(), ints(2)],
+    text="gather: reference must have at least 1 dimension; got a scalar.",
+)
 for bad in (5, -1, 10**9):
     error(
         K.gather,
@@ -54,3 +72,8 @@ def an_error_of_a_run_names_the_node():
         assert "lookup/gather" in str(e), str(e)
     else:
         raise AssertionError("nothing was raised")
+
+
+case(
+    K.gather, [rand(5003, 33), ints(7001, high=5003)], oracle=gather, grad=False, none=False, tol=0
+)

@@ -37,15 +37,41 @@ for index in INDICES:
         [rand(4, 3, 5)],
         oracle=lambda x, index=index: x[index],
         tol=0,
-        label=f"x[{index}]".replace("slice", "").replace("None, None", ""),
+        label=f"getitem({index})".replace("slice", ""),
         second=index in (0, (slice(None), 1)),
     )
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
-    case(lambda x: x[1:, ::-2], [rand(4, 5)], oracle=lambda x: x[1:, ::-2], dtypes=(dtype,), tol=0, label="x[1:, ::-2]")
+    case(
+        lambda x: x[1:, ::-2],
+        [rand(4, 5)],
+        oracle=lambda x: x[1:, ::-2],
+        dtypes=(dtype,),
+        tol=0,
+        label="x[1:, ::-2]",
+    )
 case(lambda x: x[0:0], [rand(0, 3)], oracle=lambda x: x[0:0], label="empty[0:0]")
-case(lambda x: x[:, 2:65:3], [rand(131, 67)], oracle=lambda x: x[:, 2:65:3], tol=0, label="large[:, 2:65:3]", grad=False)
-case(lambda x: x[1, :, None], [rand(4, 3).known(1)], oracle=lambda x: x[1, :, None], none=(3, 1), label="known")
-case(lambda x: x[:, 1:3], [rand(4, 3).known(1)], oracle=lambda x: x[:, 1:3], none=(None, 2), label="known slice")
+case(
+    lambda x: x[:, 2:65:3],
+    [rand(131, 67)],
+    oracle=lambda x: x[:, 2:65:3],
+    tol=0,
+    label="large[:, 2:65:3]",
+    grad=False,
+)
+case(
+    lambda x: x[1, :, None],
+    [rand(4, 3).known(1)],
+    oracle=lambda x: x[1, :, None],
+    none=(3, 1),
+    label="known",
+)
+case(
+    lambda x: x[:, 1:3],
+    [rand(4, 3).known(1)],
+    oracle=lambda x: x[:, 1:3],
+    none=(None, 2),
+    label="known slice",
+)
 
 
 def by_tensor(x, i):
@@ -54,8 +80,20 @@ def by_tensor(x, i):
 
 for count in [(), (3,), (2, 2)]:
     case(by_tensor, [rand(5, 3), ints(*count, low=-5, high=5)], oracle=by_tensor, tol=0)
-case(lambda x, i: x[:, i], [rand(2, 5, 3), ints(4, high=5)], oracle=lambda x, i: x[:, i], tol=0, label="x[:, i]")
-case(lambda x, i: x[i, 1:], [rand(5, 3), ints(high=5)], oracle=lambda x, i: x[int(i), 1:], tol=0, label="x[i, 1:]")
+case(
+    lambda x, i: x[:, i],
+    [rand(2, 5, 3), ints(4, high=5)],
+    oracle=lambda x, i: x[:, i],
+    tol=0,
+    label="x[:, i]",
+)
+case(
+    lambda x, i: x[i, 1:],
+    [rand(5, 3), ints(high=5)],
+    oracle=lambda x, i: x[int(i), 1:],
+    tol=0,
+    label="x[i, 1:]",
+)
 case(
     lambda x, i: x[i : i + 2],
     [rand(5, 3), ints(low=0, high=4)],
@@ -85,7 +123,9 @@ error(
     label="x[0, 0]",
     text="getitem: there must be at most 1 indices for x of shape (3,); got 2.",
 )
-error(lambda x: x[::0], [rand(3)], label="x[::0]", text="getitem: the step of a slice must not be 0.")
+error(
+    lambda x: x[::0], [rand(3)], label="x[::0]", text="getitem: the step of a slice must not be 0."
+)
 error(
     lambda x, i: x[i],
     [rand(3), bools(3)],
@@ -100,3 +140,12 @@ error(
     label="x[floats]",
     text="getitem: an index must have an integer dtype; got float32.",
 )
+for bad in (7, -4):
+    error(
+        lambda x, bad=bad: x[bad],
+        [rand(3, 2)],
+        run=True,
+        raises=IndexError,
+        label=f"getitem({bad} of 3)",
+        text=f"getitem: an index on axis 0 of x of shape (3, 2) must be in [-3, 3); got {bad}.",
+    )

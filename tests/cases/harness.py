@@ -1,5 +1,5 @@
-"""Cases: a K function, inputs, options and an oracle. A file of this folder calls `case`, `error` and `check`
-while it is imported; each call becomes tests of several modes, on every engine and dtype.
+"""Cases: a K function, inputs, options and an oracle. A file of this folder calls `case`, `error` and
+`check` while it is imported; each call becomes tests of several modes, on every engine and dtype.
 
     case(K.softmax, [rand(4, 5)], axis=1, oracle=oracles.softmax)
     error(K.softmax, [rand(2, 3)], axis=2, text="softmax: axis must be in [-2, 2) ...")
@@ -13,7 +13,8 @@ while it is imported; each call becomes tests of several modes, on every engine 
     out         dtype of the result, when it follows from nothing else
     tol         greatest error: a number, a dict by dtype, or ulps(n)
     none        whether to run with open dimensions too; a tuple: the shape that is then still known
-    grad        whether to differentiate; "none": gradients must be None; left out: where float64 is among the dtypes
+    grad        whether to differentiate; "none": gradients must be None; left out: if float64 is of
+                the dtypes
     grad_tol    greatest error of a gradient in float64
     second      whether to differentiate twice
     open        whether the shape of the result is known only to a call
@@ -26,9 +27,10 @@ import inspect
 import itertools
 import warnings
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import horngate as K
 import numpy as np
@@ -181,7 +183,7 @@ def label_of(function, tree, options):
     words = [w for w in tree if isinstance(w, (int, float, str))]
     words += [f"{key}={value}" for key, value in options.items()]
     text = ", ".join(map(str, shapes + words))
-    return f"{name_of(function)}({text[:90].replace('::', ':')})"
+    return f"{name_of(function)}({text[:160].replace('::', ':')})"
 
 
 def name_of(function):
@@ -217,7 +219,18 @@ def check(function=None, *, slow=False, needs_numbers=True, **values):
     return register(function) if function else register
 
 
-_CASE_KEYWORDS = ("dtypes", "out", "tol", "none", "grad", "grad_tol", "second", "open", "label", "slow")
+_CASE_KEYWORDS = (
+    "dtypes",
+    "out",
+    "tol",
+    "none",
+    "grad",
+    "grad_tol",
+    "second",
+    "open",
+    "label",
+    "slow",
+)
 _ERROR_KEYWORDS = ("raises", "run", "label", "slow")
 
 
@@ -247,7 +260,9 @@ def items_of(path, wanted=None):
     """The tests of a file, under names that are unique in it."""
     seen: dict = {}
     for found in load(path):
-        for (mode, arguments), engine in itertools.product(found.items(), wanted or engines.wanted()):
+        for (mode, arguments), engine in itertools.product(
+            found.items(), wanted or engines.wanted()
+        ):
             item = Item(found, mode, arguments, engine)
             seen[item.name] = seen.get(item.name, 0) + 1
             if seen[item.name] > 1:

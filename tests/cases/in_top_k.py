@@ -19,10 +19,30 @@ for k in (-1, 0, 5, 9):
     case(K.in_top_k, [distinct(4, 5), ints(4, high=5)], k=k, oracle=oracles.in_top_k, grad=False)
 TIES = [[0.5, 0.5, 0.1], [0.2, 0.2, 0.2], [0.1, 0.9, 0.9]]
 for k in (1, 2):
-    case(K.in_top_k, [data(TIES), data([1, 2, 0], "int32")], k=k, oracle=oracles.in_top_k, grad=False, label=f"ties({k})")
-case(K.in_top_k, [distinct(4, 5), ints(4, high=5, dtype="int64")], k=2, oracle=oracles.in_top_k, grad=False)
+    case(
+        K.in_top_k,
+        [data(TIES), data([1, 2, 0], "int32")],
+        k=k,
+        oracle=oracles.in_top_k,
+        grad=False,
+        label=f"ties({k})",
+    )
+case(
+    K.in_top_k,
+    [distinct(4, 5), ints(4, high=5, dtype="int64")],
+    k=2,
+    oracle=oracles.in_top_k,
+    grad=False,
+)
 case(K.in_top_k, [distinct(4, 5), ints(4, high=5)], k=2, oracle=oracles.in_top_k, grad="none")
-case(K.in_top_k, [distinct(4, 5), ints(4, high=5)], k=2, oracle=oracles.in_top_k, dtypes=("float16",), grad=False)
+case(
+    K.in_top_k,
+    [distinct(4, 5), ints(4, high=5)],
+    k=2,
+    oracle=oracles.in_top_k,
+    dtypes=("float16",),
+    grad=False,
+)
 error(
     K.in_top_k,
     [rand(3), ints(3)],
@@ -49,3 +69,12 @@ def a_target_that_is_no_class_is_not_in():
     predictions = K.constant([[0.1, 0.9], [0.1, 0.9]])
     got = K.eval(K.in_top_k(predictions, K.constant([2, -1], dtype="int32"), 2))
     np.testing.assert_array_equal(got, [False, False])
+
+
+error(
+    K.in_top_k,
+    [rand(3, 4), ints(2, high=4)],
+    k=1,
+    run=True,
+    text="in_top_k: predictions and targets must have equally many rows; got shapes (3, 4) and (2,).",
+)

@@ -1,7 +1,8 @@
 """What goes into a case: descriptions of arrays, made anew for each dtype from the same numbers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 

@@ -6,14 +6,45 @@ from cases import families, oracles
 from cases.harness import case, check
 from cases.inputs import data, normal
 
-for shape, axis in [((3, 4), None), ((3, 4), 1), ((3, 4), -2), ((2, 3, 5), (0, 2)), ((7,), 0), ((2, 3, 5), [1])]:
+for shape, axis in [
+    ((3, 4), None),
+    ((3, 4), 1),
+    ((3, 4), -2),
+    ((2, 3, 5), (0, 2)),
+    ((7,), 0),
+    ((2, 3, 5), [1]),
+]:
     case(K.l2_normalize, [normal(*shape)], axis=axis, oracle=oracles.l2_normalize, second=True)
 for shape, axis in [((0, 3), 1), ((1009,), 0), ((67, 131), 1), ((131, 67), 0)]:
     case(K.l2_normalize, [normal(*shape)], axis=axis, oracle=oracles.l2_normalize, grad=False)
-case(K.l2_normalize, [data([[0.0, 0.0], [3.0, 4.0]])], axis=1, oracle=oracles.l2_normalize, grad=False)
-case(K.l2_normalize, [data([[1e-7, 0.0], [1e-5, 1e-5]])], axis=1, oracle=oracles.l2_normalize, grad=False)
-case(K.l2_normalize, [normal(4, 9)], axis=1, oracle=oracles.l2_normalize, dtypes=("float16", "bfloat16"))
-case(K.l2_normalize, [data([[0.0, 0.0], [3.0, 4.0]])], axis=1, oracle=oracles.l2_normalize, dtypes=("float16",))
+case(
+    K.l2_normalize,
+    [data([[0.0, 0.0], [3.0, 4.0]])],
+    axis=1,
+    oracle=oracles.l2_normalize,
+    grad=False,
+)
+case(
+    K.l2_normalize,
+    [data([[1e-7, 0.0], [1e-5, 1e-5]])],
+    axis=1,
+    oracle=oracles.l2_normalize,
+    grad=False,
+)
+case(
+    K.l2_normalize,
+    [normal(4, 9)],
+    axis=1,
+    oracle=oracles.l2_normalize,
+    dtypes=("float16", "bfloat16"),
+)
+case(
+    K.l2_normalize,
+    [data([[0.0, 0.0], [3.0, 4.0]])],
+    axis=1,
+    oracle=oracles.l2_normalize,
+    dtypes=("float16",),
+)
 families.axis_errors(K.l2_normalize, "l2_normalize")
 
 

@@ -18,7 +18,13 @@ for steps, channels, size, stride in [(7, 3, 3, 1), (8, 2, 2, 2), (5, 1, 1, 1), 
 ONE = {"kernel_size": (3,), "strides": (1,), "oracle": oracles.local_conv}
 case(K.local_conv1d, [rand(2, 7, 3), rand(5, 9, 4).known()], **ONE, data_format="channels_last")
 case(K.local_conv1d, [rand(0, 7, 3), rand(5, 9, 4).known()], **ONE)
-case(K.local_conv1d, [rand(2, 7, 3), rand(5, 9, 4).known()], **ONE, dtypes=("float16", "bfloat16"), tol=0.02)
+case(
+    K.local_conv1d,
+    [rand(2, 7, 3), rand(5, 9, 4).known()],
+    **ONE,
+    dtypes=("float16", "bfloat16"),
+    tol=0.02,
+)
 case(K.local_conv1d, [rand(2, 7, 3).known(1, 2), rand(5, 9, 4).known()], **ONE, none=(None, 5, 4))
 error(
     K.local_conv1d,

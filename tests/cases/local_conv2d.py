@@ -6,7 +6,12 @@ from cases.harness import case, error
 from cases.inputs import rand
 
 for data_format in ("channels_last", "channels_first"):
-    for rows, cols, size, strides in [(4, 5, (2, 3), (1, 1)), (5, 6, (3, 2), (2, 2)), (3, 3, (1, 1), (1, 1)), (3, 4, (3, 4), (1, 1))]:
+    for rows, cols, size, strides in [
+        (4, 5, (2, 3), (1, 1)),
+        (5, 6, (3, 2), (2, 2)),
+        (3, 3, (1, 1), (1, 1)),
+        (3, 4, (3, 4), (1, 1)),
+    ]:
         result = ((rows - size[0]) // strides[0] + 1, (cols - size[1]) // strides[1] + 1)
         shape = (2, 2, rows, cols) if data_format == "channels_first" else (2, rows, cols, 2)
         case(
@@ -21,8 +26,21 @@ for data_format in ("channels_last", "channels_first"):
         )
 ONE = {"kernel_size": (2, 2), "strides": (1, 1), "output_shape": (3, 3)}
 case(K.local_conv2d, [rand(0, 4, 4, 2), rand(9, 8, 5).known()], **ONE, oracle=oracles.local_conv)
-case(K.local_conv2d, [rand(2, 4, 4, 2).known(1, 2, 3), rand(9, 8, 5).known()], **ONE, oracle=oracles.local_conv, none=(None, 3, 3, 5))
-case(K.local_conv2d, [rand(2, 4, 4, 2), rand(9, 8, 5).known()], **ONE, oracle=oracles.local_conv, dtypes=("float16",), tol=0.02)
+case(
+    K.local_conv2d,
+    [rand(2, 4, 4, 2).known(1, 2, 3), rand(9, 8, 5).known()],
+    **ONE,
+    oracle=oracles.local_conv,
+    none=(None, 3, 3, 5),
+)
+case(
+    K.local_conv2d,
+    [rand(2, 4, 4, 2), rand(9, 8, 5).known()],
+    **ONE,
+    oracle=oracles.local_conv,
+    dtypes=("float16",),
+    tol=0.02,
+)
 error(
     K.local_conv2d,
     [rand(2, 4, 4, 2), rand(8, 8, 5)],

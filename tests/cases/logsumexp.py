@@ -6,6 +6,7 @@ from cases import families, oracles
 from cases.harness import case, check
 from cases.inputs import data
 
+
 def logsumexp(x, axis=None, keepdims=False):
     return oracles.logsumexp(x, axis, keepdims)
 
@@ -14,7 +15,14 @@ families.reduction(K.logsumexp, logsumexp, "logsumexp", empty=logsumexp)
 for values in ([1e4, -1e4, 9999.0], [-1e4, -1e4 - 1], [500.0, 500.0]):
     case(K.logsumexp, [data(values)], oracle=oracles.logsumexp, label=f"logsumexp({values})")
 INFINITE = [[-np.inf, 1.0], [-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]]
-case(K.logsumexp, [data(INFINITE)], axis=1, oracle=oracles.logsumexp, grad=False, label="logsumexp(infinite)")
+case(
+    K.logsumexp,
+    [data(INFINITE)],
+    axis=1,
+    oracle=oracles.logsumexp,
+    grad=False,
+    label="logsumexp(infinite)",
+)
 
 
 @check

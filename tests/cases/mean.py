@@ -8,5 +8,12 @@ from cases.inputs import rand
 
 families.reduction(K.mean, np.mean, "mean", empty=np.mean)
 for dtype in ("int8", "int32", "int64", "uint8"):
-    case(K.mean, [rand(3, 4)], axis=1, oracle=oracles.reduction(np.mean), dtypes=(dtype,), out="float32")
+    case(
+        K.mean,
+        [rand(3, 4)],
+        axis=1,
+        oracle=oracles.reduction(np.mean),
+        dtypes=(dtype,),
+        out="float32",
+    )
 families.of_bools(K.mean, np.mean)

@@ -9,7 +9,13 @@ from cases.inputs import data, distinct, rand
 families.reduction(K.min, np.min, "min", empty=oracles.min_or_highest, make=distinct, tol=0)
 for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
     case(K.min, [rand(3, 4)], axis=1, oracle=oracles.reduction(np.min), dtypes=(dtype,))
-case(K.min, [data([[1.0, np.nan], [np.inf, -np.inf], [np.inf, np.inf]])], axis=1, oracle=np.min, grad=False)
+case(
+    K.min,
+    [data([[1.0, np.nan], [np.inf, -np.inf], [np.inf, np.inf]])],
+    axis=1,
+    oracle=np.min,
+    grad=False,
+)
 
 
 @check

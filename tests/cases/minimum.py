@@ -6,7 +6,9 @@ from cases import families
 from cases.harness import case, check, error, ulps
 from cases.inputs import away, data, rand
 
-families.binary(K.minimum, np.minimum, first=rand, second=away, tol=ulps(0), numbers=(2.0, 0.75, 0.0))
+families.binary(
+    K.minimum, np.minimum, first=rand, second=away, tol=ulps(0), numbers=(2.0, 0.75, 0.0)
+)
 for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
     case(K.minimum, [rand(3, 4), rand(4)], oracle=np.minimum, dtypes=(dtype,))
 NAN = [np.nan, 1.0, np.inf, -np.inf, np.nan]

@@ -32,7 +32,14 @@ case(K.normalize_batch_in_training, [normal(6, 3), None, rand(3)], **FIRST)
 case(K.normalize_batch_in_training, [normal(6, 3), rand(3), None], **FIRST)
 case(K.normalize_batch_in_training, [normal(6, 3), None, None], epsilon=0.1, **FIRST)
 case(K.normalize_batch_in_training, [normal(131, 37), rand(37), rand(37)], grad=False, **FIRST)
-case(K.normalize_batch_in_training, [rand(50, 3, low=100.0, high=101.0), rand(3), rand(3)], grad=False, reduction_axes=[0], oracle=oracle, tol={"float32": 1e-3})
+case(
+    K.normalize_batch_in_training,
+    [rand(50, 3, low=100.0, high=101.0), rand(3), rand(3)],
+    grad=False,
+    reduction_axes=[0],
+    oracle=oracle,
+    tol={"float32": 1e-3},
+)
 case(
     K.normalize_batch_in_training,
     [normal(8, 3), rand(3), rand(3)],
@@ -55,7 +62,9 @@ def only(which):
 for which in range(3):
     case(
         only(which),
-        [normal(6, 3), rand(3), rand(3)] if which == 0 else [normal(6, 3), rand(3).no_grad(), rand(3).no_grad()],
+        [normal(6, 3), rand(3), rand(3)]
+        if which == 0
+        else [normal(6, 3), rand(3).no_grad(), rand(3).no_grad()],
         oracle=lambda x, gamma, beta, which=which: oracle(x, gamma, beta, [0])[which],
         second=True,
         tol={"float32": 1e-5},
@@ -73,3 +82,13 @@ error(
     reduction_axes=[2],
     text="normalize_batch_in_training: axis must be in [-2, 2) for x of shape (6, 3); got axis=2.",
 )
+for axes in ([0, 1], [0, 2], [1, 2]):
+    case(
+        K.normalize_batch_in_training,
+        [normal(53, 61, 67), None, None],
+        reduction_axes=axes,
+        oracle=oracle,
+        grad=False,
+        none=False,
+        tol={"float32": 2e-5},
+    )

@@ -5,12 +5,26 @@ from cases import oracles
 from cases.harness import case, error
 from cases.inputs import ints, rand
 
-for shape, classes in [((4,), 5), ((2, 3), 4), ((), 3), ((0,), 3), ((3,), 1), ((3,), 0), ((67,), 31)]:
+for shape, classes in [
+    ((4,), 5),
+    ((2, 3), 4),
+    ((), 3),
+    ((0,), 3),
+    ((3,), 1),
+    ((3,), 0),
+    ((67,), 31),
+]:
     # -1 and the number of classes itself give rows of zeros.
     indices = ints(*shape, low=-1, high=classes + 1)
     case(K.one_hot, [indices], num_classes=classes, oracle=oracles.one_hot, dtypes=("float32",))
 for dtype in ("int8", "uint8", "int16", "int64", "uint32"):
-    case(K.one_hot, [ints(4, high=5, dtype=dtype)], num_classes=5, oracle=oracles.one_hot, dtypes=("float32",))
+    case(
+        K.one_hot,
+        [ints(4, high=5, dtype=dtype)],
+        num_classes=5,
+        oracle=oracles.one_hot,
+        dtypes=("float32",),
+    )
 error(
     K.one_hot,
     [rand(3)],

@@ -222,7 +222,9 @@ def windows_of(x, size, strides, padding, dilation, fill=0.0):
 
 def output_sizes(x, size, strides, padding, dilation):
     spans = [(k - 1) * d + 1 for k, d in zip(size, dilation)]
-    return [window_padding(x.shape[i + 1], spans[i], strides[i], padding)[2] for i in range(x.ndim - 2)]
+    return [
+        window_padding(x.shape[i + 1], spans[i], strides[i], padding)[2] for i in range(x.ndim - 2)
+    ]
 
 
 def conv(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
@@ -238,7 +240,9 @@ def conv(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=
     return from_channels_last(y, data_format)
 
 
-def conv_transpose(x, kernel, output_shape, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def conv_transpose(
+    x, kernel, output_shape, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
     """Every element of x adds the kernel, times itself, to the window of the result that it comes from."""
     rank = kernel.ndim - 2
     strides, dilation = per_axis(strides, rank), per_axis(dilation_rate, rank)
@@ -259,7 +263,9 @@ def conv_transpose(x, kernel, output_shape, strides=1, padding="valid", data_for
     return from_channels_last(padded[(slice(None), *inner)], data_format)
 
 
-def depthwise_conv(x, depthwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def depthwise_conv(
+    x, depthwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
     """Each channel by itself; its results lie side by side."""
     x = to_channels_last(x, data_format)
     parts = []
@@ -269,7 +275,15 @@ def depthwise_conv(x, depthwise_kernel, strides=1, padding="valid", data_format=
     return from_channels_last(np.concatenate(parts, -1), data_format)
 
 
-def separable_conv(x, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def separable_conv(
+    x,
+    depthwise_kernel,
+    pointwise_kernel,
+    strides=1,
+    padding="valid",
+    data_format=None,
+    dilation_rate=1,
+):
     y = depthwise_conv(x, depthwise_kernel, strides, padding, data_format, dilation_rate)
     mixed = to_channels_last(y, data_format) @ pointwise_kernel.reshape(pointwise_kernel.shape[-2:])
     return from_channels_last(mixed, data_format)
@@ -286,7 +300,9 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape=None, data_for
         cut = [slice(p * s, p * s + k) for p, s, k in zip(position, strides, kernel_size)]
         window = x[(slice(None), slice(None), *cut)]
         window = window if first else np.moveaxis(window, 1, -1)
-        y[(slice(None), slice(None), *position)] = window.reshape(len(x), kernel.shape[1]) @ kernel[number]
+        y[(slice(None), slice(None), *position)] = (
+            window.reshape(len(x), kernel.shape[1]) @ kernel[number]
+        )
     return y if first else np.moveaxis(y, 1, -1)
 
 
@@ -399,3 +415,36 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
         total = sum(np.prod([p[t, c] for t, c in enumerate(path)]) for path in paths)
         losses.append([-np.log(total) if total > 0 else np.inf])
     return np.array(losses)
+
+
+def ctc_greedy(y_pred, input_length):
+    """(labels padded with -1, minus the sum of the largest logits)."""
+    rows, scores = [], []
+    for p, time in zip(y_pred, input_length.ravel()):
+        logits = np.log(p[: int(time)] + EPSILON)
+        best = [c for c, _ in itertools.groupby(logits.argmax(-1))]
+        rows.append([c for c in best if c != p.shape[-1] - 1])
+        scores.append([-logits.max(-1).sum()])
+    return padded(rows), np.array(scores)
+
+
+def ctc_best(y_pred, input_length, top_paths):
+    """(the likeliest label sequences of each sample, their log probabilities), of all there are."""
+    found = []
+    for p, time in zip(y_pred, input_length.ravel()):
+        p = (p + EPSILON) / (p + EPSILON).sum(-1, keepdims=True)
+        blank, totals = p.shape[1] - 1, {}
+        for path in itertools.product(range(blank + 1), repeat=int(time)):
+            labels = tuple(c for c, _ in itertools.groupby(path) if c != blank)
+            totals[labels] = totals.get(labels, 0) + np.prod([p[t, c] for t, c in enumerate(path)])
+        found.append(sorted(totals.items(), key=lambda item: -item[1])[:top_paths])
+    decoded = [padded([sample[k][0] for sample in found]) for k in range(top_paths)]
+    return decoded, np.log([[probability for _, probability in sample] for sample in found])
+
+
+def padded(rows):
+    """Rows of unequal lengths as one int64 array, filled up with -1."""
+    width = max(map(len, rows), default=0)
+    return np.array([[*row, *[-1] * (width - len(row))] for row in rows], "int64").reshape(
+        len(rows), width
+    )

@@ -5,6 +5,7 @@ import numpy as np
 from cases.harness import case, error
 from cases.inputs import rand
 
+
 def permute(x, pattern):
     return np.transpose(x, pattern)
 
@@ -26,12 +27,36 @@ for shape, pattern in [
 ]:
     case(K.permute_dimensions, [rand(*shape)], pattern=pattern, oracle=permute, tol=0)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
-    case(K.permute_dimensions, [rand(2, 3, 4)], pattern=(2, 0, 1), oracle=permute, dtypes=(dtype,), tol=0)
-case(K.permute_dimensions, [rand(2, 3, 4).known(1)], pattern=(1, 0, 2), oracle=permute, none=(3, None, None), second=True)
+    case(
+        K.permute_dimensions,
+        [rand(2, 3, 4)],
+        pattern=(2, 0, 1),
+        oracle=permute,
+        dtypes=(dtype,),
+        tol=0,
+    )
+case(
+    K.permute_dimensions,
+    [rand(2, 3, 4).known(1)],
+    pattern=(1, 0, 2),
+    oracle=permute,
+    none=(3, None, None),
+    second=True,
+)
 for pattern in [(0, 1), (0, 1, 1), (0, 1, 3)]:
     error(
         K.permute_dimensions,
         [rand(2, 3, 4)],
         pattern=pattern,
         text=f"permute_dimensions: pattern must name each of the 3 axes of x (shape (2, 3, 4)) once; got {pattern}.",
+    )
+for pattern in [(0, 2, 1), (2, 1, 0), (1, 0, 2)]:
+    case(
+        K.permute_dimensions,
+        [rand(53, 61, 67)],
+        pattern=pattern,
+        oracle=permute,
+        grad=False,
+        none=False,
+        tol=0,
     )

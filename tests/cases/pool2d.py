@@ -32,9 +32,20 @@ for data_format in ("channels_last", "channels_first"):
                     second=size == (2, 2) and data_format == "channels_last",
                 )
 for pool_mode in ("max", "avg"):
-    case(K.pool2d, [distinct(2, 6, 7, 3)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool)
-    case(K.pool2d, [distinct(0, 4, 4, 2)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool)
-    case(K.pool2d, [distinct(2, 17, 13, 19)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool, grad=False)
+    case(
+        K.pool2d, [distinct(2, 6, 7, 3)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool
+    )
+    case(
+        K.pool2d, [distinct(0, 4, 4, 2)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool
+    )
+    case(
+        K.pool2d,
+        [distinct(2, 17, 13, 19)],
+        pool_size=(2, 2),
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+        grad=False,
+    )
     case(
         K.pool2d,
         [distinct(2, 6, 7, 3).known(1, 2, 3)],
@@ -65,8 +76,20 @@ for pool_mode in ("max", "avg"):
         label=f"negative({pool_mode})",
     )
 X = rand(2, 5, 5, 3)
-error(K.pool2d, [X], pool_size=(2, 2), pool_mode="sum", text='pool2d: pool_mode must be "max" or "avg"; got "sum".')
-error(K.pool2d, [X], pool_size=(2, 2), padding="full", text='pool2d: padding must be "valid" or "same"; got "full".')
+error(
+    K.pool2d,
+    [X],
+    pool_size=(2, 2),
+    pool_mode="sum",
+    text='pool2d: pool_mode must be "max" or "avg"; got "sum".',
+)
+error(
+    K.pool2d,
+    [X],
+    pool_size=(2, 2),
+    padding="full",
+    text='pool2d: padding must be "valid" or "same"; got "full".',
+)
 error(
     K.pool2d,
     [X],
@@ -74,5 +97,29 @@ error(
     data_format="channels_middle",
     text='pool2d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
 )
-error(K.pool2d, [rand(2, 5, 5)], pool_size=(2, 2), text="pool2d: x must have 4 dimensions; got shape (2, 5, 5).")
+error(
+    K.pool2d,
+    [rand(2, 5, 5)],
+    pool_size=(2, 2),
+    text="pool2d: x must have 4 dimensions; got shape (2, 5, 5).",
+)
 error(K.pool2d, [X], pool_size=(0, 2), text="pool2d: pool_size must be at least 1; got (0, 2).")
+error(
+    K.pool2d,
+    [rand(1, 2, 2, 3)],
+    pool_size=(3, 3),
+    run=True,
+    text="pool: window (3, 3) must fit into x with its padding; got 0 + 2 + 0 elements on axis 1 (x (1, 2, 2, 3)).",
+)
+for pool_mode in ("max", "avg"):
+    case(
+        K.pool2d,
+        [distinct(4, 31, 33, 16)],
+        pool_size=(3, 3),
+        strides=(2, 2),
+        padding="same",
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+        none=False,
+        label=f"pool2d(large, {pool_mode})",
+    )

@@ -29,9 +29,28 @@ for data_format in ("channels_last", "channels_first"):
                     second=size == (2, 2, 2) and data_format == "channels_last",
                 )
 for pool_mode in ("max", "avg"):
-    case(K.pool3d, [distinct(2, 6, 7, 4, 3)], pool_size=(2, 2, 2), pool_mode=pool_mode, oracle=oracles.pool)
-    case(K.pool3d, [distinct(0, 4, 4, 4, 2)], pool_size=(2, 2, 2), pool_mode=pool_mode, oracle=oracles.pool)
-    case(K.pool3d, [distinct(2, 9, 7, 8, 17)], pool_size=(2, 2, 2), pool_mode=pool_mode, oracle=oracles.pool, grad=False)
+    case(
+        K.pool3d,
+        [distinct(2, 6, 7, 4, 3)],
+        pool_size=(2, 2, 2),
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+    )
+    case(
+        K.pool3d,
+        [distinct(0, 4, 4, 4, 2)],
+        pool_size=(2, 2, 2),
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+    )
+    case(
+        K.pool3d,
+        [distinct(2, 9, 7, 8, 17)],
+        pool_size=(2, 2, 2),
+        pool_mode=pool_mode,
+        oracle=oracles.pool,
+        grad=False,
+    )
     case(
         K.pool3d,
         [distinct(2, 6, 7, 4, 3).known(1, 2, 3, 4)],
@@ -62,8 +81,20 @@ for pool_mode in ("max", "avg"):
         label=f"negative({pool_mode})",
     )
 X = rand(2, 5, 5, 5, 3)
-error(K.pool3d, [X], pool_size=(2, 2, 2), pool_mode="sum", text='pool3d: pool_mode must be "max" or "avg"; got "sum".')
-error(K.pool3d, [X], pool_size=(2, 2, 2), padding="full", text='pool3d: padding must be "valid" or "same"; got "full".')
+error(
+    K.pool3d,
+    [X],
+    pool_size=(2, 2, 2),
+    pool_mode="sum",
+    text='pool3d: pool_mode must be "max" or "avg"; got "sum".',
+)
+error(
+    K.pool3d,
+    [X],
+    pool_size=(2, 2, 2),
+    padding="full",
+    text='pool3d: padding must be "valid" or "same"; got "full".',
+)
 error(
     K.pool3d,
     [X],
@@ -71,5 +102,12 @@ error(
     data_format="channels_middle",
     text='pool3d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
 )
-error(K.pool3d, [rand(2, 5, 5)], pool_size=(2, 2, 2), text="pool3d: x must have 5 dimensions; got shape (2, 5, 5).")
-error(K.pool3d, [X], pool_size=(0, 2, 2), text="pool3d: pool_size must be at least 1; got (0, 2, 2).")
+error(
+    K.pool3d,
+    [rand(2, 5, 5)],
+    pool_size=(2, 2, 2),
+    text="pool3d: x must have 5 dimensions; got shape (2, 5, 5).",
+)
+error(
+    K.pool3d, [X], pool_size=(0, 2, 2), text="pool3d: pool_size must be at least 1; got (0, 2, 2)."
+)

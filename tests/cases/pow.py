@@ -8,6 +8,7 @@ from cases import families
 from cases.harness import case, check, error, ulps
 from cases.inputs import away, data, ints, positive, rand
 
+
 def power(x, a):
     return np.power(x, a)
 
@@ -20,14 +21,22 @@ for a in (2, 3, -1, 0, 1, 4.0):
     case(K.pow, [away(3, 4, distance=0.3)], a=a, oracle=power, tol=ulps(8), second=True)
 case(
     K.pow,
-    [data([0.0, 0.0, 1.0, np.inf, -np.inf, -8.0, np.nan, 2.0]), data([0.0, 2.0, np.inf, -1.0, 3.0, 0.5, 0.0, 1e4])],
+    [
+        data([0.0, 0.0, 1.0, np.inf, -np.inf, -8.0, np.nan, 2.0]),
+        data([0.0, 2.0, np.inf, -1.0, 3.0, 0.5, 0.0, 1e4]),
+    ],
     oracle=power,
     grad=False,
     label="pow(special values)",
 )
 for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint32"):
     case(K.pow, [rand(3, 4, high=0.4, low=-0.4)], a=2, oracle=power, dtypes=(dtype,))
-    case(K.pow, [rand(3, 4, high=0.4, low=0), rand(4, low=0, high=0.3)], oracle=power, dtypes=(dtype,))
+    case(
+        K.pow,
+        [rand(3, 4, high=0.4, low=0), rand(4, low=0, high=0.3)],
+        oracle=power,
+        dtypes=(dtype,),
+    )
 case(operator.pow, [positive(2, 3), 3], oracle=power, tol=ulps(8))
 case(operator.pow, [2.0, rand(2, 3)], oracle=power, tol=ulps(8))
 error(K.pow, [ints(2)], a=-1, text="pow: a must be at least 0 for x of dtype int32; got a=-1.")

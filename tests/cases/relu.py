@@ -4,7 +4,7 @@ import horngate as K
 import numpy as np
 from cases import families, oracles
 from cases.harness import case, check, ulps
-from cases.inputs import away, data, rand
+from cases.inputs import away, rand
 
 families.unary(K.relu, oracles.relu, kinks=(0.0,), tol=ulps(0))
 families.special(K.relu, oracles.relu, tol=ulps(0))

@@ -17,11 +17,41 @@ for shape, rep, axis in [
     ((0, 3), 2, 0),
     ((31, 17), 5, 0),
 ]:
-    case(K.repeat_elements, [rand(*shape)], rep=rep, axis=axis, oracle=oracles.repeat_elements, tol=0, second=rep == 3)
+    case(
+        K.repeat_elements,
+        [rand(*shape)],
+        rep=rep,
+        axis=axis,
+        oracle=oracles.repeat_elements,
+        tol=0,
+        second=rep == 3,
+    )
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
-    case(K.repeat_elements, [rand(2, 3)], rep=2, axis=1, oracle=oracles.repeat_elements, dtypes=(dtype,), tol=0)
-case(K.repeat_elements, [rand(2, 3).known(1)], rep=2, axis=1, oracle=oracles.repeat_elements, none=(None, 6))
-case(K.repeat_elements, [rand(2, 3).known(1)], rep=2, axis=0, oracle=oracles.repeat_elements, none=(None, 3))
+    case(
+        K.repeat_elements,
+        [rand(2, 3)],
+        rep=2,
+        axis=1,
+        oracle=oracles.repeat_elements,
+        dtypes=(dtype,),
+        tol=0,
+    )
+case(
+    K.repeat_elements,
+    [rand(2, 3).known(1)],
+    rep=2,
+    axis=1,
+    oracle=oracles.repeat_elements,
+    none=(None, 6),
+)
+case(
+    K.repeat_elements,
+    [rand(2, 3).known(1)],
+    rep=2,
+    axis=0,
+    oracle=oracles.repeat_elements,
+    none=(None, 3),
+)
 error(
     K.repeat_elements,
     [rand(2, 3)],
@@ -29,4 +59,10 @@ error(
     axis=2,
     text="repeat_elements: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.",
 )
-error(K.repeat_elements, [rand(2, 3)], rep=-2, axis=1, text="repeat_elements: rep must be at least 0; got -2.")
+error(
+    K.repeat_elements,
+    [rand(2, 3)],
+    rep=-2,
+    axis=1,
+    text="repeat_elements: rep must be at least 0; got -2.",
+)

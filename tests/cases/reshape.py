@@ -5,6 +5,7 @@ import numpy as np
 from cases.harness import case, error
 from cases.inputs import data, rand
 
+
 def reshape(x, shape):
     return np.reshape(x, shape)
 
@@ -39,8 +40,16 @@ def with_a_tensor_among_numbers(x, y):
     return K.reshape(x, (K.shape(y)[0], -1))
 
 
-case(by_the_shape_of_another, [rand(2, 6), rand(3, 4).no_grad()], oracle=lambda x, y: x.reshape(y.shape))
-case(with_a_tensor_among_numbers, [rand(2, 6), rand(3, 4).no_grad()], oracle=lambda x, y: x.reshape(3, 4))
+case(
+    by_the_shape_of_another,
+    [rand(2, 6), rand(3, 4).no_grad()],
+    oracle=lambda x, y: x.reshape(y.shape),
+)
+case(
+    with_a_tensor_among_numbers,
+    [rand(2, 6), rand(3, 4).no_grad()],
+    oracle=lambda x, y: x.reshape(3, 4),
+)
 case(
     lambda x, shape: K.reshape(x, shape),
     [rand(2, 6), data([3, 4], "int32").known()],
@@ -48,14 +57,24 @@ case(
     open=True,
     label="reshape(by a fed shape)",
 )
-error(K.reshape, [rand(2, 3)], shape=(4, 2), text="reshape: (2, 3) has 6 elements and cannot become (4, 2), which has 8.")
+error(
+    K.reshape,
+    [rand(2, 3)],
+    shape=(4, 2),
+    text="reshape: (2, 3) has 6 elements and cannot become (4, 2), which has 8.",
+)
 error(
     K.reshape,
     [rand(2, 3)],
     shape=(4, -1),
     text="reshape: (2, 3) has 6 elements and cannot become (4, -1): 6 is not a multiple of 4.",
 )
-error(K.reshape, [rand(2, 3)], shape=(-1, -1), text="reshape: shape must have at most one -1; got (-1, -1).")
+error(
+    K.reshape,
+    [rand(2, 3)],
+    shape=(-1, -1),
+    text="reshape: shape must have at most one -1; got (-1, -1).",
+)
 error(
     K.reshape,
     [rand(2, 3)],

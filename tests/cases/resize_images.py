@@ -30,8 +30,20 @@ for data_format in ("channels_last", "channels_first"):
 TWICE = {"height_factor": 2, "width_factor": 2, "data_format": "channels_last"}
 case(K.resize_images, [rand(0, 3, 4, 2)], **TWICE, oracle=oracles.resize_images)
 case(K.resize_images, [rand(2, 17, 13, 5)], **TWICE, oracle=oracles.resize_images, grad=False)
-case(K.resize_images, [rand(2, 3, 4, 2).known(1, 2, 3)], **TWICE, oracle=oracles.resize_images, none=(None, 6, 8, 2))
-case(K.resize_images, [rand(2, 3, 4, 2)], **TWICE, oracle=oracles.resize_images, dtypes=("float16", "bfloat16", "uint8"))
+case(
+    K.resize_images,
+    [rand(2, 3, 4, 2).known(1, 2, 3)],
+    **TWICE,
+    oracle=oracles.resize_images,
+    none=(None, 6, 8, 2),
+)
+case(
+    K.resize_images,
+    [rand(2, 3, 4, 2)],
+    **TWICE,
+    oracle=oracles.resize_images,
+    dtypes=("float16", "bfloat16", "uint8"),
+)
 error(
     K.resize_images,
     [rand(2, 3, 4, 2)],
@@ -55,4 +67,9 @@ error(
     data_format="channels_last",
     text="resize_images: height_factor must be at least 1; got 0.",
 )
-error(K.resize_images, [rand(2, 3, 4)], **TWICE, text="resize_images: x must have 4 dimensions; got shape (2, 3, 4).")
+error(
+    K.resize_images,
+    [rand(2, 3, 4)],
+    **TWICE,
+    text="resize_images: x must have 4 dimensions; got shape (2, 3, 4).",
+)

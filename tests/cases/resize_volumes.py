@@ -20,7 +20,13 @@ for data_format in ("channels_last", "channels_first"):
         )
 TWICE = {"depth_factor": 2, "height_factor": 2, "width_factor": 2, "data_format": "channels_last"}
 case(K.resize_volumes, [rand(0, 1, 3, 4, 2)], **TWICE, oracle=oracles.resize_volumes)
-case(K.resize_volumes, [rand(2, 3, 4, 2, 2).known(1, 2, 3, 4)], **TWICE, oracle=oracles.resize_volumes, none=(None, 6, 8, 4, 2))
+case(
+    K.resize_volumes,
+    [rand(2, 3, 4, 2, 2).known(1, 2, 3, 4)],
+    **TWICE,
+    oracle=oracles.resize_volumes,
+    none=(None, 6, 8, 4, 2),
+)
 error(
     K.resize_volumes,
     [rand(2, 3, 4, 2, 1)],
@@ -30,4 +36,9 @@ error(
     data_format="channels_middle",
     text='resize_volumes: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
 )
-error(K.resize_volumes, [rand(2, 3)], **TWICE, text="resize_volumes: x must have 5 dimensions; got shape (2, 3).")
+error(
+    K.resize_volumes,
+    [rand(2, 3)],
+    **TWICE,
+    text="resize_volumes: x must have 5 dimensions; got shape (2, 3).",
+)

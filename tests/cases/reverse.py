@@ -19,4 +19,9 @@ for shape, axes in [
     case(K.reverse, [rand(*shape)], axes=axes, oracle=oracles.reverse, tol=0, second=axes == -1)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
     case(K.reverse, [rand(3, 4)], axes=1, oracle=oracles.reverse, dtypes=(dtype,), tol=0)
-error(K.reverse, [rand(2, 3)], axes=2, text="reverse: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.")
+error(
+    K.reverse,
+    [rand(2, 3)],
+    axes=2,
+    text="reverse: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.",
+)

@@ -15,7 +15,9 @@ for data_format in ("channels_last", "channels_first"):
             case(
                 K.separable_conv2d,
                 [
-                    rand(2, 3, rows, cols) if data_format == "channels_first" else rand(2, rows, cols, 3),
+                    rand(2, 3, rows, cols)
+                    if data_format == "channels_first"
+                    else rand(2, rows, cols, 3),
                     rand(*size, 3, 2).known(),
                     rand(1, 1, 6, 4).known(),
                 ],

@@ -5,12 +5,20 @@ import numpy as np
 from cases.harness import case, check
 from cases.inputs import rand
 
+
 def shape(x):
     return np.array(x.shape, "int32")
 
 
 for dims in [(2, 3), (), (0, 2), (5,), (2, 1, 3)]:
-    case(K.shape, [rand(*dims)], oracle=shape, dtypes=("float32", "int64"), out="int32", none=(len(dims),))
+    case(
+        K.shape,
+        [rand(*dims)],
+        oracle=shape,
+        dtypes=("float32", "int64"),
+        out="int32",
+        none=(len(dims),),
+    )
 
 
 @check

@@ -5,6 +5,7 @@ import numpy as np
 from cases.harness import case
 from cases.inputs import rand
 
+
 def size(x):
     return np.array(x.size, "int32")
 

@@ -5,6 +5,7 @@ import numpy as np
 from cases.harness import case, error
 from cases.inputs import data, rand
 
+
 def block(x, start, size):
     return x[tuple(np.s_[b : None if n == -1 else b + n] for b, n in zip(start, size))]
 
@@ -19,7 +20,9 @@ for shape, start, size in [
     ((0, 3), [0, 1], [0, 2]),
     ((131, 67), [7, 3], [101, 61]),
 ]:
-    case(K.slice, [rand(*shape)], start=start, size=size, oracle=block, tol=0, second=len(shape) == 1)
+    case(
+        K.slice, [rand(*shape)], start=start, size=size, oracle=block, tol=0, second=len(shape) == 1
+    )
 case(K.slice, [rand(4, 3)], start=[1, 0], size=[2, -1], oracle=block, none=(2, None), tol=0)
 for dtype in ("float16", "bfloat16", "int8", "int64", "bool"):
     case(K.slice, [rand(4, 3)], start=[1, 0], size=[2, 2], oracle=block, tol=0, dtypes=(dtype,))

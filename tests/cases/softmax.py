@@ -6,13 +6,36 @@ from cases import families, oracles
 from cases.harness import case
 from cases.inputs import data, normal, rand
 
-for shape, axis in [((4, 5), -1), ((4, 5), 0), ((2, 3, 4), 1), ((2, 3, 4), -3), ((7,), 0), ((3, 1), 1), ((2, 1, 3, 5), 2)]:
+for shape, axis in [
+    ((4, 5), -1),
+    ((4, 5), 0),
+    ((2, 3, 4), 1),
+    ((2, 3, 4), -3),
+    ((7,), 0),
+    ((3, 1), 1),
+    ((2, 1, 3, 5), 2),
+]:
     case(K.softmax, [normal(*shape)], axis=axis, oracle=oracles.softmax, second=True)
 case(K.softmax, [normal(4, 5)], oracle=oracles.softmax)
-for shape, axis in [((0, 3), 1), ((3, 0), 0), ((1009,), 0), ((67, 131), 1), ((131, 67), 0), ((3, 257, 5), 1)]:
+for shape, axis in [
+    ((0, 3), 1),
+    ((3, 0), 0),
+    ((1009,), 0),
+    ((67, 131), 1),
+    ((131, 67), 0),
+    ((3, 257, 5), 1),
+]:
     case(K.softmax, [normal(*shape)], axis=axis, oracle=oracles.softmax, grad=False)
 case(K.softmax, [normal(5, 33)], oracle=oracles.softmax, dtypes=("float16", "bfloat16"))
-case(K.softmax, [rand(3, 4)], oracle=lambda x: oracles.softmax(x.astype("float64")), dtypes=("int32", "uint8"), out="float32")
+case(
+    K.softmax,
+    [rand(3, 4)],
+    oracle=lambda x: oracles.softmax(x.astype("float64")),
+    dtypes=("int32", "uint8"),
+    out="float32",
+)
 LARGE = [[1e4, 1e4 - 1, -1e4], [-1e30, -1e30, -1e30], [-np.inf, 0.0, 1.0], [0.0, -200.0, 200.0]]
 case(K.softmax, [data(LARGE)], oracle=oracles.softmax, grad=False, label="softmax(large)")
 families.axis_errors(K.softmax, "softmax", several=False)
+for axis in (0, 1, 2):
+    case(K.softmax, [normal(53, 61, 67)], axis=axis, oracle=oracles.softmax, grad=False, none=False)

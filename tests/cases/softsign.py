@@ -4,6 +4,7 @@ import horngate as K
 import numpy as np
 from cases import families
 
+
 def softsign(x):
     return x / (1 + np.abs(x))
 

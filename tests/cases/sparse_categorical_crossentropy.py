@@ -10,7 +10,12 @@ oracle = oracles.sparse_categorical_crossentropy
 for shape, axis in [((4, 5), -1), ((2, 3, 4), -1), ((2, 4, 3), 1), ((5, 3), 0), ((1, 1), 1)]:
     rows = [n for i, n in enumerate(shape) if i != axis % len(shape)]
     for target in (ints(*rows, high=shape[axis]), ints(*rows, high=shape[axis], dtype="int64")):
-        case(K.sparse_categorical_crossentropy, [target, probabilities(*shape, axis=axis)], axis=axis, oracle=oracle)
+        case(
+            K.sparse_categorical_crossentropy,
+            [target, probabilities(*shape, axis=axis)],
+            axis=axis,
+            oracle=oracle,
+        )
     case(
         K.sparse_categorical_crossentropy,
         [ints(*rows, high=shape[axis]), normal(*shape, scale=3.0)],
@@ -20,9 +25,18 @@ for shape, axis in [((4, 5), -1), ((2, 3, 4), -1), ((2, 4, 3), 1), ((5, 3), 0), 
         second=True,
     )
 # Keras feeds class numbers as floats and with an axis of 1.
-case(K.sparse_categorical_crossentropy, [data([[2.0], [0.0], [1.0]]).no_grad(), probabilities(3, 4)], oracle=oracle)
+case(
+    K.sparse_categorical_crossentropy,
+    [data([[2.0], [0.0], [1.0]]).no_grad(), probabilities(3, 4)],
+    oracle=oracle,
+)
 case(K.sparse_categorical_crossentropy, [ints(6, high=4), probabilities(2, 3, 4)], oracle=oracle)
-case(K.sparse_categorical_crossentropy, [ints(131, high=67), probabilities(131, 67)], oracle=oracle, grad=False)
+case(
+    K.sparse_categorical_crossentropy,
+    [ints(131, high=67), probabilities(131, 67)],
+    oracle=oracle,
+    grad=False,
+)
 case(K.sparse_categorical_crossentropy, [ints(0, high=4), probabilities(0, 4)], oracle=oracle)
 case(
     K.sparse_categorical_crossentropy,
@@ -49,5 +63,7 @@ error(
 @check
 def what_is_no_class_gives_nan():
     """As TensorFlow does on GPUs; on CPUs it fails."""
-    loss = K.sparse_categorical_crossentropy(K.constant([1, 7, -1], dtype="int32"), K.constant(np.full((3, 2), 0.5)))
+    loss = K.sparse_categorical_crossentropy(
+        K.constant([1, 7, -1], dtype="int32"), K.constant(np.full((3, 2), 0.5))
+    )
     np.testing.assert_array_equal(np.isnan(K.eval(loss)), [False, True, True])

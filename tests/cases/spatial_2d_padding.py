@@ -17,10 +17,25 @@ for data_format in ("channels_last", "channels_first"):
             second=padding[0] == (1, 1),
         )
 case(K.spatial_2d_padding, [rand(2, 3, 4, 2)], oracle=oracles.spatial_2d_padding)
-case(K.spatial_2d_padding, [rand(2, 3, 4, 2).known(1, 3)], oracle=oracles.spatial_2d_padding, none=(None, 5, None, 2))
+case(
+    K.spatial_2d_padding,
+    [rand(2, 3, 4, 2).known(1, 3)],
+    oracle=oracles.spatial_2d_padding,
+    none=(None, 5, None, 2),
+)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
-    case(K.spatial_2d_padding, [rand(2, 3, 4, 2)], oracle=oracles.spatial_2d_padding, dtypes=(dtype,), tol=0)
-error(K.spatial_2d_padding, [rand(2, 4, 3)], text="spatial_2d_padding: x must have 4 dimensions; got shape (2, 4, 3).")
+    case(
+        K.spatial_2d_padding,
+        [rand(2, 3, 4, 2)],
+        oracle=oracles.spatial_2d_padding,
+        dtypes=(dtype,),
+        tol=0,
+    )
+error(
+    K.spatial_2d_padding,
+    [rand(2, 4, 3)],
+    text="spatial_2d_padding: x must have 4 dimensions; got shape (2, 4, 3).",
+)
 error(
     K.spatial_2d_padding,
     [rand(2, 3, 4, 2)],

@@ -17,10 +17,25 @@ for data_format in ("channels_last", "channels_first"):
             second=padding[0] == (1, 1),
         )
 case(K.spatial_3d_padding, [rand(2, 2, 3, 2, 3)], oracle=oracles.spatial_3d_padding)
-case(K.spatial_3d_padding, [rand(2, 2, 3, 2, 3).known(1, 4)], oracle=oracles.spatial_3d_padding, none=(None, 4, None, None, 3))
+case(
+    K.spatial_3d_padding,
+    [rand(2, 2, 3, 2, 3).known(1, 4)],
+    oracle=oracles.spatial_3d_padding,
+    none=(None, 4, None, None, 3),
+)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):
-    case(K.spatial_3d_padding, [rand(2, 2, 3, 2, 3)], oracle=oracles.spatial_3d_padding, dtypes=(dtype,), tol=0)
-error(K.spatial_3d_padding, [rand(2, 4, 3)], text="spatial_3d_padding: x must have 5 dimensions; got shape (2, 4, 3).")
+    case(
+        K.spatial_3d_padding,
+        [rand(2, 2, 3, 2, 3)],
+        oracle=oracles.spatial_3d_padding,
+        dtypes=(dtype,),
+        tol=0,
+    )
+error(
+    K.spatial_3d_padding,
+    [rand(2, 4, 3)],
+    text="spatial_3d_padding: x must have 5 dimensions; got shape (2, 4, 3).",
+)
 error(
     K.spatial_3d_padding,
     [rand(2, 2, 3, 2, 3)],

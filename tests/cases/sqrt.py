@@ -6,6 +6,7 @@ from cases import families
 from cases.harness import case, ulps
 from cases.inputs import data
 
+
 def sqrt(x):
     return np.sqrt(np.maximum(x, 0))
 

@@ -15,7 +15,14 @@ for shape, count, axis in [
     ((4,), 1, 1),
     ((0, 2), 2, 1),
 ]:
-    case(K.stack, [[rand(*shape) for _ in range(count)]], axis=axis, oracle=oracles.stack, tol=0, second=axis == 2)
+    case(
+        K.stack,
+        [[rand(*shape) for _ in range(count)]],
+        axis=axis,
+        oracle=oracles.stack,
+        tol=0,
+        second=axis == 2,
+    )
 case(K.stack, [[rand(2, 3), rand(2, 3)]], oracle=oracles.stack)
 case(K.stack, [[rand(67, 31), rand(67, 31)]], axis=2, oracle=oracles.stack, grad=False)
 for dtype in ("float16", "bfloat16", "int8", "int64", "uint16", "bool"):

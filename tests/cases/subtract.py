@@ -11,6 +11,16 @@ families.binary(operator.sub, np.subtract, first=rand, second=rand, tol=ulps(1))
 for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
     case(operator.sub, [rand(3, 4), rand(4)], oracle=np.subtract, dtypes=(dtype,))
 # Integers wrap around.
-case(operator.sub, [data([200, 100, 7], "uint8"), data([100, 3, 250], "uint8")], oracle=np.subtract, dtypes=("uint8",))
-case(operator.sub, [data([np.inf, np.inf, np.nan]), data([np.inf, -np.inf, 1.0])], oracle=np.subtract, grad=False)
+case(
+    operator.sub,
+    [data([200, 100, 7], "uint8"), data([100, 3, 250], "uint8")],
+    oracle=np.subtract,
+    dtypes=("uint8",),
+)
+case(
+    operator.sub,
+    [data([np.inf, np.inf, np.nan]), data([np.inf, -np.inf, 1.0])],
+    oracle=np.subtract,
+    grad=False,
+)
 families.does_not_broadcast(operator.sub, "subtract")

@@ -30,3 +30,15 @@ def does_not_depend_on_the_shape_it_comes_in():
     f = K.function([x], [K.sum(x)])
     np.testing.assert_array_equal(f([values])[0], f([values])[0])
     np.testing.assert_allclose(f([values])[0], values.astype("float64").sum(), rtol=1e-4, atol=1e-2)
+
+
+# Enough for several threads.
+for axis in (None, 0, 1, 2):
+    case(
+        K.sum,
+        [rand(53, 61, 67)],
+        axis=axis,
+        oracle=oracles.reduction(np.sum),
+        grad=False,
+        none=False,
+    )

@@ -5,6 +5,7 @@ import numpy as np
 import scipy.sparse
 from cases.harness import check
 
+
 @check(density=(0.0, 0.3, 1.0), dtype=("float32", "float64"))
 def of_a_placeholder(density, dtype):
     matrix = scipy.sparse.random(4, 5, density, "csr", dtype, rng=np.random.default_rng(0))

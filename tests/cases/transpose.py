@@ -19,3 +19,6 @@ def sparse_variable():
     t = K.transpose(K.variable(matrix))
     assert K.is_sparse(t)
     np.testing.assert_array_equal(K.eval(t), matrix.toarray().T)
+
+
+case(K.transpose, [rand(513, 517)], oracle=np.transpose, grad=False, none=False, tol=0)

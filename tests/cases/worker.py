@@ -1,6 +1,6 @@
-"""Runs tests of the cases on an engine that this process does not have: a process holds one engine only.
+"""Runs tests on an engine that this process does not have: a process holds one engine only.
 
-Reads lines of JSON, {"file": ..., "name": ...}, and answers each by a line {"outcome": ..., "text": ...}.
+Reads lines of JSON, {"file": .., "name": ..}, and answers each by {"outcome": .., "text": ..}.
 """
 
 import json
@@ -49,7 +49,7 @@ def answer(request, engine):
             modes.run(item)
         except modes.Skipped as e:
             return {"outcome": "skipped", "text": str(e)}
-        except Exception:
+        except Exception:  # noqa: BLE001 - the other process tells
             return {"outcome": "failed", "text": traceback.format_exc()}
         return {"outcome": "passed", "text": ""}
     return {"outcome": "failed", "text": "no such item"}

@@ -4,7 +4,11 @@ import horngate as K
 import numpy as np
 from cases.harness import check, error
 
-@check(shape=[(), (0,), (3,), (2, 3), (2, 0, 1)], dtype=("float16", "float32", "float64", "int32", "uint8", "bool"))
+
+@check(
+    shape=[(), (0,), (3,), (2, 3), (2, 0, 1)],
+    dtype=("float16", "float32", "float64", "int32", "uint8", "bool"),
+)
 def is_a_variable(shape, dtype):
     v = K.zeros(shape, dtype=dtype)
     assert K.is_variable(v) and K.int_shape(v) == shape and K.dtype(v) == dtype
@@ -27,4 +31,8 @@ def of_a_shape_that_a_call_knows():
         np.testing.assert_array_equal(f([np.full((rows, 3), 7.0)])[0], np.zeros((rows, 3)))
 
 
-error(K.zeros, [(2, None)], text="zeros: shape must have entries of at least 0, and no None; got (2, None).")
+error(
+    K.zeros,
+    [(2, None)],
+    text="zeros: shape must have entries of at least 0, and no None; got (2, None).",
+)

@@ -365,29 +365,19 @@ TEST(ApiConv, Local) {
 
 TEST(ApiConv, Errors) {
   const Tensor image = input({None, 28, 28, 3}), k = input({3, 3, 3, 8});
-  EXPECT_EQ(error_of([&] {
-              (void)conv2d(image, input({3, 3, 16}));
-            }),
+  EXPECT_EQ(error_of([&] { (void)conv2d(image, input({3, 3, 16})); }),
             "conv2d: kernel must have 4 dimensions (rows, cols, in, out); got shape (3, 3, 16).");
-  EXPECT_EQ(error_of([&] {
-              (void)conv2d(image, input({3, 3, 1, 32}));
-            }),
+  EXPECT_EQ(error_of([&] { (void)conv2d(image, input({3, 3, 1, 32})); }),
             "conv2d: x has 3 channels (shape (None, 28, 28, 3), channels_last) but kernel takes 1 "
             "(shape (3, 3, 1, 32)).");
   EXPECT_EQ(error_of([&] { (void)conv2d(image, k, {.padding = Padding::full}); }),
             "conv2d: padding must be \"valid\" or \"same\"; got \"full\".");
-  EXPECT_EQ(error_of([&] {
-              (void)conv2d(image, k, {.strides = {0, 1}});
-            }),
+  EXPECT_EQ(error_of([&] { (void)conv2d(image, k, {.strides = {0, 1}}); }),
             "conv2d: strides must be at least 1; got (0, 1).");
-  EXPECT_EQ(error_of([&] {
-              (void)conv2d(input({28, 28, 3}), k);
-            }),
+  EXPECT_EQ(error_of([&] { (void)conv2d(input({28, 28, 3}), k); }),
             "conv2d: x must have 4 dimensions; got shape (28, 28, 3).");
   EXPECT_EQ(
-      error_of([&] {
-        (void)conv2d(input({None, 2, 28, 3}), k);
-      }),
+      error_of([&] { (void)conv2d(input({None, 2, 28, 3}), k); }),
       "conv2d: windows of 3 elements do not fit on axis 1 of x of shape (None, 2, 28, 3) with "
       "padding \"valid\".");
   EXPECT_EQ(
@@ -396,20 +386,15 @@ TEST(ApiConv, Errors) {
                      {.padding = Padding::causal, .data_format = DataFormat::channels_first});
       }),
       "conv1d: data_format must be \"channels_last\" with causal padding; got \"channels_first\".");
-  EXPECT_EQ(error_of([&] {
-              (void)pool2d(image, {0, 2});
-            }),
+  EXPECT_EQ(error_of([&] { (void)pool2d(image, {0, 2}); }),
             "pool2d: pool_size must be at least 1; got (0, 2).");
-  EXPECT_EQ(error_of([&] {
-              (void)separable_conv2d(image, input({3, 3, 3, 2}), input({1, 1, 5, 8}));
-            }),
-            "separable_conv2d: depthwise_kernel of shape (3, 3, 3, 2) gives 6 channels but "
-            "pointwise_kernel "
-            "takes 5 (shape (1, 1, 5, 8)).");
   EXPECT_EQ(
-      error_of([&] {
-        (void)local_conv1d(input({2, 5, 3}), input({4, 6, 2}), 2, 2);
-      }),
+      error_of([&] { (void)separable_conv2d(image, input({3, 3, 3, 2}), input({1, 1, 5, 8})); }),
+      "separable_conv2d: depthwise_kernel of shape (3, 3, 3, 2) gives 6 channels but "
+      "pointwise_kernel "
+      "takes 5 (shape (1, 1, 5, 8)).");
+  EXPECT_EQ(
+      error_of([&] { (void)local_conv1d(input({2, 5, 3}), input({4, 6, 2}), 2, 2); }),
       "local_conv1d: the last of 4 windows ends at 8, beyond axis 1 of inputs of shape (2, 5, 3).");
 }
 

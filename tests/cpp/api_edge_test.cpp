@@ -68,9 +68,7 @@ TEST(ApiEdge, HalfTypes) {
       {[](const Tensors& v) { return l2_normalize(v[0], 1); }, {x}},
       {[](const Tensors& v) { return normalize_batch_in_training(v[0], {}, {}, {0}).normalized; },
        {x}},
-      {[](const Tensors& v) {
-         return conv1d(reshape(v[0], {1, 4, 6}), reshape(v[1], {2, 6, 2}));
-       },
+      {[](const Tensors& v) { return conv1d(reshape(v[0], {1, 4, 6}), reshape(v[1], {2, 6, 2})); },
        {x, p}},
       {[](const Tensors& v) { return dropout(v[0], 0.5, {.seed = 1}); }, {x}},
   };
@@ -88,8 +86,7 @@ TEST(ApiEdge, PhaseAndSwitchInsideLoops) {
   const Tensor y = map_fn(
       [](const Tensor& row) {
         const Tensor big = greater(sum(row), constant(Array(1.0)));
-        const Tensor chosen = switch_(
-            big, [&] { return row * 10.0; }, [&] { return -row; });
+        const Tensor chosen = switch_(big, [&] { return row * 10.0; }, [&] { return -row; });
         return in_train_phase(chosen, row);
       },
       x);

@@ -127,21 +127,13 @@ TEST(ApiLoops, RnnErrors) {
   const RnnStepFunction twice = [](const Tensor& t, const Tensors&) {
     return RnnStep{t * 2.0, {}};
   };
-  EXPECT_EQ(error_of([&] {
-              (void)rnn(twice, input({3, 4}), {});
-            }),
+  EXPECT_EQ(error_of([&] { (void)rnn(twice, input({3, 4}), {}); }),
             "rnn: inputs must have at least 3 dimensions (samples, time, ..); got shape (3, 4).");
-  EXPECT_EQ(error_of([&] {
-              (void)rnn(twice, input({3, None, 2}), {}, {.unroll = true});
-            }),
+  EXPECT_EQ(error_of([&] { (void)rnn(twice, input({3, None, 2}), {}, {.unroll = true}); }),
             "rnn: unroll needs inputs with a fixed number of time steps; got shape (3, None, 2).");
-  EXPECT_EQ(error_of([&] {
-              (void)rnn(twice, input({3, 4, 2}), {}, {.mask = input({3, 4})});
-            }),
+  EXPECT_EQ(error_of([&] { (void)rnn(twice, input({3, 4, 2}), {}, {.mask = input({3, 4})}); }),
             "rnn: a mask needs initial_states; got none.");
-  EXPECT_EQ(error_of([&] {
-              (void)rnn(twice, input({3, 4, 2}), {input({3, 2})});
-            }),
+  EXPECT_EQ(error_of([&] { (void)rnn(twice, input({3, 4, 2}), {input({3, 2})}); }),
             "rnn: the step function must return 1 states; got 0.");
 }
 
@@ -165,13 +157,13 @@ TEST(ApiLoops, MapAndFold) {
         run([](const Tensors& t) { return map_fn([](const Tensor& e) { return sum(e); }, t[0]); },
             {x}, open),
         sums);
-    expect_near(
-        run(
-            [](const Tensors& t) {
-              return map_fn([](const Tensors& e) { return Tensors{e[0] * e[1]}; }, {t[0], t[1]})[0];
-            },
-            {x, y}, open),
-        products);
+    expect_near(run(
+                    [](const Tensors& t) {
+                      return map_fn([](const Tensors& e) { return Tensors{e[0] * e[1]}; },
+                                    {t[0], t[1]})[0];
+                    },
+                    {x, y}, open),
+                products);
     expect_near(run([&](const Tensors& t) { return foldl(halve, t[0]); }, {x}, open), left);
     expect_near(run([&](const Tensors& t) { return foldr(halve, t[0]); }, {x}, open), right);
   }
@@ -215,8 +207,7 @@ TEST(ApiControl, Switch) {
     by_rows.at({0, j}) = a.at({0, j}), by_rows.at({2, j}) = a.at({2, j});
   const Op tensors = [](const Tensors& t) { return switch_(t[0], t[1], t[2]); };
   const Op calls = [](const Tensors& t) {
-    return switch_(
-        t[0], [&] { return t[1] * 2.0; }, [&] { return t[2] / t[0]; });
+    return switch_(t[0], [&] { return t[1] * 2.0; }, [&] { return t[2] / t[0]; });
   };
   for (bool open : {false, true}) {
     expect_near(run(tensors, {rows, a, b}, open), by_rows);
@@ -229,9 +220,7 @@ TEST(ApiControl, Switch) {
   const Tensor t = input({3, 2});
   EXPECT_EQ(switch_(input({}), t, 0.0).shape(), (Shape{3, 2}));
   EXPECT_EQ(
-      error_of([&] {
-        (void)switch_(input({3, 2, 1}), t, t);
-      }),
+      error_of([&] { (void)switch_(input({3, 2, 1}), t, t); }),
       "switch_: condition must not have more dimensions than the expressions; got shapes (3, 2, 1) "
       "and (3, 2).");
   // What is certain is not built.
@@ -249,8 +238,7 @@ TEST(ApiControl, Switch) {
 
 TEST(ApiControl, SwitchGradientPicksABranch) {
   const Tensor x = input({}, DType::float64), c = input({}, DType::bool_);
-  const Tensor y = switch_(
-      c, [&] { return x * x; }, [&] { return sqrt(x); });
+  const Tensor y = switch_(c, [&] { return x * x; }, [&] { return sqrt(x); });
   const Function f = function({x, c}, {gradients(y, {x})[0]});
   EXPECT_DOUBLE_EQ(f({Array(4.0), Array(true)})[0].item<double>(), 8.0);
   EXPECT_DOUBLE_EQ(f({Array(4.0), Array(false)})[0].item<double>(), 0.25);

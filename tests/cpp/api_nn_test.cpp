@@ -91,9 +91,7 @@ TEST(ApiNn, Softmax) {
   expect_near(run([](const Tensors& t) { return softmax(t[0]); }, {x}, true), softmax_rows(x));
   expect_near(run([](const Tensors& t) { return softmax(t[0], 0); }, {transposed(x)}),
               transposed(softmax_rows(x)));
-  EXPECT_EQ(error_of([] {
-              (void)softmax(input({32, 10}), 2);
-            }),
+  EXPECT_EQ(error_of([] { (void)softmax(input({32, 10}), 2); }),
             "softmax: axis must be in [-2, 2) for x of shape (32, 10); got axis=2.");
 }
 
@@ -125,9 +123,7 @@ TEST(ApiNn, CategoricalCrossentropy) {
   check_gradient(probabilities, {t, noise({3, 4}, 7, 0.2, 1.0)});
   check_gradient(of_logits, {t, logits});
   EXPECT_EQ(
-      error_of([] {
-        (void)categorical_crossentropy(input({2, 3}), input({2, 3}), {.axis = 2});
-      }),
+      error_of([] { (void)categorical_crossentropy(input({2, 3}), input({2, 3}), {.axis = 2}); }),
       "categorical_crossentropy: axis must be in [-2, 2) for output of shape (2, 3); got axis=2.");
 }
 
@@ -211,9 +207,7 @@ TEST(ApiNn, Dropout) {
   EXPECT_TRUE(dropout(input({2}), 0.0).shape() == (Shape{2}));
   EXPECT_EQ(error_of([] { (void)dropout(input({2}), 1.0); }),
             "dropout: level must be in [0, 1); got 1.");
-  EXPECT_EQ(error_of([] {
-              (void)dropout(input({2, 3}), 0.5, {.noise_shape = {2, 2}});
-            }),
+  EXPECT_EQ(error_of([] { (void)dropout(input({2, 3}), 0.5, {.noise_shape = {2, 2}}); }),
             "dropout: noise_shape must have 1, None or the dimension of x of shape (2, 3) on each "
             "axis; got 2 on axis 1.");
 }
@@ -276,13 +270,9 @@ TEST(ApiNn, BiasAdd) {
   expect_near(run(first, {x, full}), want_full);
   check_gradient(first, {x, b});
   EXPECT_EQ(
-      error_of([] {
-        (void)bias_add(input({2, 3, 4, 5}), input({4, 5}));
-      }),
+      error_of([] { (void)bias_add(input({2, 3, 4, 5}), input({4, 5})); }),
       "bias_add: bias must have 1 or 3 dimensions for x of shape (2, 3, 4, 5); got shape (4, 5).");
-  EXPECT_EQ(error_of([] {
-              (void)bias_add(input({2, 1}), input({4}));
-            }),
+  EXPECT_EQ(error_of([] { (void)bias_add(input({2, 1}), input({4})); }),
             "bias_add: bias of shape (4,) does not fit x of shape (2, 1) (channels_last).");
 }
 
@@ -317,19 +307,17 @@ TEST(ApiNn, NormalizeBatchInTraining) {
           (x.at({i / 2, c, i % 2}) - mean.at({c})) / std::sqrt(var.at({c}) + 1e-3) * gamma.at({c}) +
           beta.at({c});
   }
-  const auto part = [](Tensor NormalizedBatch::*which) {
+  const auto part = [](Tensor NormalizedBatch::* which) {
     return [=](const Tensors& t) {
       return normalize_batch_in_training(t[0], t[1], t[2], {0, 2}).*which;
     };
   };
   for (bool open : {false, true}) {
     expect_near(run(part(&NormalizedBatch::normalized), {x, gamma, beta}, open), want);
-    expect_near(run(
-                    [](const Tensors& t) {
-                      return normalize_batch_in_training(t[0], {}, {}, {0, 2}).mean;
-                    },
-                    {x}, open),
-                mean);
+    expect_near(
+        run([](const Tensors& t) { return normalize_batch_in_training(t[0], {}, {}, {0, 2}).mean; },
+            {x}, open),
+        mean);
     expect_near(run(
                     [](const Tensors& t) {
                       return normalize_batch_in_training(t[0], {}, {}, {0, 2}).variance;

@@ -61,17 +61,11 @@ TEST(ApiArgs, ShapesFromTheGraph) {
   EXPECT_EQ(open.operand.dtype(), DType::int64);
   EXPECT_EQ(sym_shape_of("f", s).dims, (Ints{kFromOperand, 4, 5}));
   EXPECT_EQ(sym_shape_of("f", {s}).dims, (Ints{kFromOperand, 4, 5}));
-  EXPECT_EQ(error_of([&] {
-              return sym_shape_of("f", {2, -3}).operand;
-            }),
+  EXPECT_EQ(error_of([&] { return sym_shape_of("f", {2, -3}).operand; }),
             "f: shape must have entries of at least 0, or -1 for what is left; got (2, -3).");
-  EXPECT_EQ(error_of([&] {
-              return full_shape_of("f", {None, 3}).operand;
-            }),
+  EXPECT_EQ(error_of([&] { return full_shape_of("f", {None, 3}).operand; }),
             "f: shape must have entries of at least 0, and no None; got (None, 3).");
-  EXPECT_EQ(error_of<TypeError>([&] {
-              return sym_shape_of("f", {x, 2}).operand;
-            }),
+  EXPECT_EQ(error_of<TypeError>([&] { return sym_shape_of("f", {x, 2}).operand; }),
             "f: shape must have an integer dtype when it is a tensor; got float32.");
 }
 
@@ -105,13 +99,9 @@ TEST(ApiValues, KindsOfResults) {
   EXPECT_EQ(K::ndim(input({2, 4, 5})), 3);
   EXPECT_EQ(K::int_shape(input({None, 4})), (Shape{None, 4}));
   EXPECT_EQ(K::count_params(K::zeros({2, 3})), 6);
-  EXPECT_EQ(error_of([] {
-              return K::count_params(input({None, 3}));
-            }),
+  EXPECT_EQ(error_of([] { return K::count_params(input({None, 3})); }),
             "count_params: x must have a known shape; got (None, 3).");
-  EXPECT_EQ(error_of([] {
-              return K::zeros({None, 3});
-            }),
+  EXPECT_EQ(error_of([] { return K::zeros({None, 3}); }),
             "zeros: shape must have entries of at least 0, and no None; got (None, 3).");
 }
 
@@ -160,9 +150,7 @@ TEST(ApiElementwise, Errors) {
             "sum: x must be dense; got a sparse tensor of shape (2, 2). to_dense makes it dense.");
   EXPECT_EQ(error_of([&] { return K::sum(x, {.axis = 2}); }),
             "sum: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.");
-  EXPECT_EQ(error_of([&] {
-              return K::sum(x, {.axis = {0, -2}});
-            }),
+  EXPECT_EQ(error_of([&] { return K::sum(x, {.axis = {0, -2}}); }),
             "sum: axis must name each axis once; got (0, -2).");
 }
 
@@ -189,9 +177,7 @@ TEST(ApiLinalg, Shapes) {
 }
 
 TEST(ApiLinalg, Errors) {
-  EXPECT_EQ(error_of([] {
-              return K::dot(input({2, 3}), input({4, 5}));
-            }),
+  EXPECT_EQ(error_of([] { return K::dot(input({2, 3}), input({4, 5})); }),
             "dot: the summed axes must have one length; got 3 (axis 1 of x, shape (2, 3)) and 4 "
             "(axis 0 of y, shape (4, 5)).");
   const Tensor x = input({4, 3}), y = input({5, 3});
@@ -200,13 +186,9 @@ TEST(ApiLinalg, Errors) {
   EXPECT_EQ(error_of([&] { return K::batch_dot(x, x, 0); }),
             "batch_dot: axes must not name axis 0, the batch; got (0, 0). expand_dims(x, 0) gives "
             "x a batch axis.");
-  EXPECT_EQ(error_of([&] {
-              return K::batch_dot(x, x, {1, 1, 1});
-            }),
+  EXPECT_EQ(error_of([&] { return K::batch_dot(x, x, {1, 1, 1}); }),
             "batch_dot: axes must be one axis or a pair of them; got (1, 1, 1).");
-  EXPECT_EQ(error_of([&] {
-              return K::batch_dot(x, x, {1, 2});
-            }),
+  EXPECT_EQ(error_of([&] { return K::batch_dot(x, x, {1, 2}); }),
             "batch_dot: axes[1] must be in [-2, 2) for y of shape (4, 3); got axes[1]=2.");
   EXPECT_EQ(error_of([&] { return K::batch_dot(x, input({4})); }),
             "batch_dot: x and y must have at least 2 dimensions; got shapes (4, 3) and (4,).");
@@ -255,51 +237,35 @@ TEST(ApiShape, Indexing) {
 
 TEST(ApiShape, Errors) {
   const Tensor x = input({2, 3}), open = input({None, 3});
-  EXPECT_EQ(error_of([&] {
-              return K::concatenate({x, input({4, 3})}, 1);
-            }),
+  EXPECT_EQ(error_of([&] { return K::concatenate({x, input({4, 3})}, 1); }),
             "concatenate: shapes must agree except on axis=1; got (2, 3) and (4, 3), which differ "
             "on axis 0.");
-  EXPECT_EQ(error_of([&] {
-              return K::stack({x, input({4, 3})});
-            }),
+  EXPECT_EQ(error_of([&] { return K::stack({x, input({4, 3})}); }),
             "stack: shapes must agree; got (2, 3) and (4, 3), which differ on axis 0.");
-  EXPECT_EQ(error_of([&] {
-              return K::reshape(x, {4, -1});
-            }),
+  EXPECT_EQ(error_of([&] { return K::reshape(x, {4, -1}); }),
             "reshape: (2, 3) has 6 elements and cannot become (4, -1): 6 is not a multiple of 4.");
-  EXPECT_EQ(error_of([&] {
-              return K::permute_dimensions(x, {0, 0});
-            }),
+  EXPECT_EQ(error_of([&] { return K::permute_dimensions(x, {0, 0}); }),
             "permute_dimensions: pattern must name each of the 2 axes of x (shape (2, 3)) once; "
             "got (0, 0).");
   EXPECT_EQ(error_of([&] { return K::expand_dims(x, 3); }),
             "expand_dims: axis must be in [-3, 3) for x of shape (2, 3); got axis=3.");
   EXPECT_EQ(error_of([&] { return K::squeeze(x, 1); }),
             "squeeze: axis 1 of x must have size 1; got shape (2, 3).");
-  EXPECT_EQ(error_of<NotImplementedError>([&] {
-              return K::tile(x, {1, 1, 2});
-            }),
+  EXPECT_EQ(error_of<NotImplementedError>([&] { return K::tile(x, {1, 1, 2}); }),
             "tile: n must have at most one entry per axis of x; got 3 for shape (2, 3).");
   EXPECT_EQ(error_of([&] { return K::temporal_padding(x); }),
             "temporal_padding: x must have 3 dimensions; got shape (2, 3).");
   EXPECT_EQ(
       error_of([&] { return K::resize_images(open_image(), 0, 1, DataFormat::channels_last); }),
       "resize_images: height_factor must be at least 1; got 0.");
-  EXPECT_EQ(error_of([&] {
-              return K::slice(x, {0}, {2, 2});
-            }),
+  EXPECT_EQ(error_of([&] { return K::slice(x, {0}, {2, 2}); }),
             "slice: start and size must have one entry per axis of x; got 1 and 2 for shape "
             "(2, 3).");
-  EXPECT_EQ(error_of([&] {
-              return K::slice(x, {0, 2}, {2, 2});
-            }),
+  EXPECT_EQ(error_of([&] { return K::slice(x, {0, 2}, {2, 2}); }),
             "slice: start + size must be at most 3 on axis 1 of x of shape (2, 3); got 2 + 2.");
   EXPECT_EQ(error_of<IndexError>([&] { return K::index(x, 2); }),
             "getitem: an index on axis 0 of x of shape (2, 3) must be in [-2, 2); got 2.");
-  EXPECT_EQ(error_of<IndexError>([&] {
-              return K::getitem(open, {0, 0, 0});
-            }),
+  EXPECT_EQ(error_of<IndexError>([&] { return K::getitem(open, {0, 0, 0}); }),
             "getitem: there must be at most 2 indices for x of shape (None, 3); got 3.");
   EXPECT_EQ(error_of<TypeError>([&] { return K::index(x, K::greater(x, 0)); }),
             "getitem: a bool tensor cannot be an index: the size of the result would depend on "

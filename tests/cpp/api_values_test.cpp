@@ -113,11 +113,8 @@ TEST(ApiValuesReductions, Logsumexp) {
   const Tensor x = floats({4, 2}, {1e4, 1e4, -kInf, -kInf, kInf, 0, 0, 1});
   expect(K::logsumexp(x, {.axis = 1}), {{4}, {1e4 + std::log(2.0), -kInf, kInf, third}});
   expect(K::logsumexp(floats({2}, {NAN, 1})), {{}, {NAN}});
-  check_gradient(
-      [](auto& v) {
-        return K::logsumexp(v[0], {.axis = {0, 2}});
-      },
-      {noise({2, 3, 2}, 1)});
+  check_gradient([](auto& v) { return K::logsumexp(v[0], {.axis = {0, 2}}); },
+                 {noise({2, 3, 2}, 1)});
   const Tensor in = testing_api::input({2});
   const Tensor slope = K::gradients(K::logsumexp(in), {in})[0];
   const Array got = K::function({in}, {slope})({Array::of<float>({-INFINITY, -INFINITY})})[0];
@@ -144,11 +141,8 @@ TEST(ApiValuesLinalg, BatchDot) {
   const Value want{{2, 3}, {1, 3, 2, 3, 7, 4}};
   expect_run([](auto& v) { return K::batch_dot(v[0], v[1], {1, 2}); }, {x, rows}, want);
   expect_run([](auto& v) { return K::batch_dot(v[1], v[0], {-1, -1}); }, {x, rows}, want);
-  check_gradient(
-      [](auto& v) {
-        return K::batch_dot(v[0], v[1], {2, 1});
-      },
-      {noise({2, 3, 2}, 1), noise({2, 2, 2, 2}, 2)});
+  check_gradient([](auto& v) { return K::batch_dot(v[0], v[1], {2, 1}); },
+                 {noise({2, 3, 2}, 1), noise({2, 2, 2, 2}, 2)});
 }
 
 TEST(ApiValuesLinalg, GatherAndSparse) {
@@ -191,11 +185,8 @@ TEST(ApiValuesShape, JoiningAndReshaping) {
   expect_run([](auto& v) { return K::flatten(v[0]); }, {x}, {{6}, x.data});
   expect_run([](auto& v) { return K::squeeze(v[0], 1); }, {x}, {{2, 3}, x.data});
   expect_run([](auto& v) { return K::expand_dims(v[0], 0); }, {x}, {{1, 2, 1, 3}, x.data});
-  expect_run(
-      [](auto& v) {
-        return K::permute_dimensions(v[0], {2, 1, 0});
-      },
-      {x}, {{3, 1, 2}, {1, 4, 2, 5, 3, 6}});
+  expect_run([](auto& v) { return K::permute_dimensions(v[0], {2, 1, 0}); }, {x},
+             {{3, 1, 2}, {1, 4, 2, 5, 3, 6}});
   const auto by_shape = [](auto& v) {
     const Tensor s = K::shape(v[0]);
     return K::reshape(v[0], {K::index(s, 2), K::index(s, 0) * K::index(s, 1)});
@@ -209,11 +200,8 @@ TEST(ApiValuesShape, Repeating) {
              {{2, 4}, {1, 1, 2, 2, 3, 3, 4, 4}});
   expect_run([](auto& v) { return K::repeat(v[0], 2); }, {x},
              {{2, 2, 2}, {1, 2, 1, 2, 3, 4, 3, 4}});
-  expect_run(
-      [](auto& v) {
-        return K::tile(v[0], {2, 1});
-      },
-      {x}, {{4, 2}, {1, 2, 3, 4, 1, 2, 3, 4}});
+  expect_run([](auto& v) { return K::tile(v[0], {2, 1}); }, {x},
+             {{4, 2}, {1, 2, 3, 4, 1, 2, 3, 4}});
   expect_run([](auto& v) { return K::tile(v[0], {2}); }, {x}, {{2, 4}, {1, 2, 1, 2, 3, 4, 3, 4}});
   expect_run([](auto& v) { return K::tile(v[0], K::shape(v[1])); }, {x, Value({1, 2}, 0.0)},
              {{2, 4}, {1, 2, 1, 2, 3, 4, 3, 4}});
@@ -238,11 +226,8 @@ TEST(ApiValuesShape, Resizing) {
 
 TEST(ApiValuesShape, Padding) {
   const Value x{{1, 2, 1}, {1, 2}};
-  expect_run(
-      [](auto& v) {
-        return K::temporal_padding(v[0], {2, 1});
-      },
-      {x}, {{1, 5, 1}, {0, 0, 1, 2, 0}});
+  expect_run([](auto& v) { return K::temporal_padding(v[0], {2, 1}); }, {x},
+             {{1, 5, 1}, {0, 0, 1, 2, 0}});
   const Value y{{1, 1, 2, 1}, {1, 2}};
   const auto pad = [](DataFormat format) {
     return [=](auto& v) {

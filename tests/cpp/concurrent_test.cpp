@@ -29,7 +29,8 @@ TEST(Concurrent, TrainersLoseNoUpdate) {
 
 TEST(Concurrent, PredictionsSeeCommittedVersionsOnly) {
   // Two variables always hold the same number; a reader must never see them differ.
-  const Variable a = variable(Array::zeros(DType::float32, {500})), b = variable(Array::zeros(DType::float32, {500}));
+  const Variable a = variable(Array::zeros(DType::float32, {500})),
+                 b = variable(Array::zeros(DType::float32, {500}));
   const Tensor one = constant(Array(1.0f));
   const Function train = function({}, {}, {update_add(a, one), update_add(b, one)});
   const Function predict = function({}, {max(abs(a - b)), max(a) - min(a)});
@@ -52,7 +53,8 @@ TEST(Concurrent, PredictionsSeeCommittedVersionsOnly) {
 TEST(Concurrent, OneBuildPerShape) {
   const Tensor x = placeholder({.shape = {None}});
   const Function f = function({x}, {sum(exp(x))});
-  in_threads(8, [&](int) { EXPECT_EQ(f({Array::zeros(DType::float32, {77})})[0].item<float>(), 77.0f); });
+  in_threads(
+      8, [&](int) { EXPECT_EQ(f({Array::zeros(DType::float32, {77})})[0].item<float>(), 77.0f); });
   EXPECT_EQ(f.impl()->plans_made(), 1u);
 }
 

@@ -170,7 +170,8 @@ TEST_F(Config, HorngateMeansTheDefaultEngine) {
   setenv("KERAS_BACKEND", "horngate", 1);
   const EngineChoice by_environment{"native", "KERAS_BACKEND"};
   EXPECT_EQ(read_settings().engine, by_environment);
-  for (const char* old : {"theano", "tensorflow", "plaidml.keras.backend"}) {  // of an earlier Keras
+  for (const char* old :
+       {"theano", "tensorflow", "plaidml.keras.backend"}) {  // of an earlier Keras
     write("{\"backend\": \"" + std::string(old) + "\"}");
     EXPECT_EQ(read_settings().engine, by_environment);
   }

@@ -18,7 +18,8 @@ Sample make_sample(DType dtype, int64_t n, uint64_t seed) {
 
 TEST(DigitNet, GradientsAgreeWithFiniteDifferences) {
   const digits::Net net = digits::make_net(DType::float64);
-  const Tensors grads = gradients(net.loss, std::vector<Tensor>(net.weights.begin(), net.weights.end()));
+  const Tensors grads =
+      gradients(net.loss, std::vector<Tensor>(net.weights.begin(), net.weights.end()));
   const Function exact = function({net.images, net.labels}, grads);
   const Function loss = function({net.images, net.labels}, {net.loss});
   const Sample s = make_sample(DType::float64, 5, 3);
@@ -35,7 +36,8 @@ TEST(DigitNet, GradientsAgreeWithFiniteDifferences) {
         return loss({s.images, s.labels})[0].item<double>();
       };
       const double difference = (at(1e-6) - at(-1e-6)) / 2e-6;
-      EXPECT_NEAR(g[k].data<double>()[i], difference, 1e-6) << net.weights[k].name() << " element " << i;
+      EXPECT_NEAR(g[k].data<double>()[i], difference, 1e-6)
+          << net.weights[k].name() << " element " << i;
     }
     set_value(net.weights[k], start);
   }
@@ -62,7 +64,8 @@ TEST(DigitNet, AdamEqualsALoopInPlainCpp) {
 
 TEST(DigitNet, TrainsAndPredictionsFollowTheWeights) {
   const digits::Net net = digits::make_net(DType::float32);
-  const Function step = function({net.images, net.labels}, {net.loss}, digits::adam(net.loss, net.weights, 5e-3));
+  const Function step =
+      function({net.images, net.labels}, {net.loss}, digits::adam(net.loss, net.weights, 5e-3));
   const Function predict = function({net.images}, {net.probabilities});
   const Sample s = make_sample(DType::float32, 32, 3);
   const double first = step({s.images, s.labels})[0].item<double>();

@@ -44,7 +44,8 @@ class OnEngine {
 TEST(Engines, NullRunsNothing) {
   const OnEngine engine("null");
   const Tensor x = placeholder({.shape = {None}});
-  EXPECT_EQ(function({x}, {exp(x)})({Array::of({1.f, 2.f})})[0].to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(function({x}, {exp(x)})({Array::of({1.f, 2.f})})[0].to_vector<float>(),
+            (std::vector<float>{0, 0}));
   EXPECT_EQ(backend(), "null");
 }
 
@@ -63,7 +64,9 @@ TEST(Engines, AStubAndNativeShareAGraph) {
     EXPECT_NEAR(out[0].to_vector<float>()[i], std::exp(a + b) * a + total, 1e-5);
   }
   EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{1, 2, -1}));
-  EXPECT_EQ(std::count(warnings.begin(), warnings.end(), "engine stub: cannot run exp; that part runs on native."), 1);
+  EXPECT_EQ(std::count(warnings.begin(), warnings.end(),
+                       "engine stub: cannot run exp; that part runs on native."),
+            1);
   set_warning_handler({});
 }
 
@@ -71,8 +74,9 @@ TEST(Engines, StrictMakesItAnError) {
   const OnEngine engine("stub");
   setenv("HORNGATE_STRICT", "1", 1);
   const Tensor x = placeholder({.shape = {3}});
-  EXPECT_EQ(error_of([&] { (void)function({x}, {exp(x)})({Array::of({0.f, 1.f, 2.f})}); }),
-            "engine stub: cannot run exp and has no decomposition for it. Engines that can: native.");
+  EXPECT_EQ(
+      error_of([&] { (void)function({x}, {exp(x)})({Array::of({0.f, 1.f, 2.f})}); }),
+      "engine stub: cannot run exp and has no decomposition for it. Engines that can: native.");
   unsetenv("HORNGATE_STRICT");
 }
 
@@ -88,7 +92,8 @@ TEST(Engines, LoopsRunAroundAnEngineWithoutThem) {
   const OnEngine engine("stub");
   const Tensor x = placeholder({.shape = {4, 2}});
   const Tensor y = foldl([](const Tensor& a, const Tensor& b) { return a + b; }, x) * 2.0;
-  EXPECT_EQ(function({x}, {y})({Array::of<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2})})[0].to_vector<float>(),
+  EXPECT_EQ(function({x}, {y})({Array::of<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2})})[0]
+                .to_vector<float>(),
             (std::vector<float>{32, 40}));
 }
 
@@ -99,8 +104,12 @@ TEST(Engines, WrongOnesAreRefusedWithAReason) {
   EXPECT_NE(newer.find("has interface version 2; this library has 1."), std::string::npos) << newer;
   EXPECT_EQ(find_engine("short").api->alloc, nullptr);
   const std::string missing = error_of([] { (void)find_engine("abacus", "KERAS_BACKEND"); });
-  EXPECT_NE(missing.find("there is no engine \"abacus\" (from KERAS_BACKEND). Engines here: native, "), std::string::npos) << missing;
-  const std::string known = error_of([] { (void)find_engine("theano", "/home/me/.keras/keras.json"); });
+  EXPECT_NE(
+      missing.find("there is no engine \"abacus\" (from KERAS_BACKEND). Engines here: native, "),
+      std::string::npos)
+      << missing;
+  const std::string known =
+      error_of([] { (void)find_engine("theano", "/home/me/.keras/keras.json"); });
   EXPECT_NE(known.find("(from /home/me/.keras/keras.json)"), std::string::npos) << known;
   EXPECT_NE(known.find("KERAS_BACKEND=native"), std::string::npos) << known;
 }
@@ -108,7 +117,8 @@ TEST(Engines, WrongOnesAreRefusedWithAReason) {
 TEST(Engines, ATruncatedPluginIsAnError) {
   const std::string folder = ::testing::TempDir() + "engines_" + std::to_string(getpid());
   ASSERT_EQ(std::system(("mkdir -p " + folder).c_str()), 0);
-  std::ofstream(folder + "/libhorngate_engine_torn.so") << "\x7f" "ELF but no more";
+  std::ofstream(folder + "/libhorngate_engine_torn.so") << "\x7f"
+                                                           "ELF but no more";
   setenv("HORNGATE_ENGINE_PATH", folder.c_str(), 1);
   const std::string text = error_of([] { (void)find_engine("torn"); });
   EXPECT_NE(text.find("engine torn: the plug-in could not be loaded: "), std::string::npos) << text;

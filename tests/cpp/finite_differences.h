@@ -17,11 +17,13 @@ inline Array random_array(Ints dims, uint64_t seed = 0, double low = -1.0, doubl
   return a;
 }
 
-inline Tensor input64(ShapeOption shape) { return placeholder({.shape = shape, .dtype = DType::float64}); }
+inline Tensor input64(ShapeOption shape) {
+  return placeholder({.shape = shape, .dtype = DType::float64});
+}
 
 /// Compares d(sum of y * weights) / dx, for each x, with central differences at the given point.
-inline void expect_gradients(const std::vector<Tensor>& xs, const Tensor& y, const Arrays& at, double tolerance = 1e-6,
-                             double step = 1e-5) {
+inline void expect_gradients(const std::vector<Tensor>& xs, const Tensor& y, const Arrays& at,
+                             double tolerance = 1e-6, double step = 1e-5) {
   const Array shape_probe = function(xs, {y})(at)[0];
   const Tensor weights = constant(random_array(shape_probe.dims(), 99));
   const Tensor loss = sum(y * weights);
@@ -51,7 +53,8 @@ inline void expect_gradients(const std::vector<Tensor>& xs, const Tensor& y, con
 }
 
 /// First and second derivatives: the gradient of a function of the gradient is checked too.
-inline void expect_two_gradients(const std::vector<Tensor>& xs, const Tensor& y, const Arrays& at, double tolerance = 1e-6) {
+inline void expect_two_gradients(const std::vector<Tensor>& xs, const Tensor& y, const Arrays& at,
+                                 double tolerance = 1e-6) {
   expect_gradients(xs, y, at, tolerance);
   const Tensors first = gradients(sum(y * y), xs);
   Tensor total;

@@ -37,7 +37,8 @@ TEST(Function, CastsAndChecksFeeds) {
   const Function f = function({x}, {sum(x)});
   EXPECT_EQ(f({Array::of<int64_t>({1, 2, 3}, {1, 3})})[0].item<float>(), 6.0f);
   EXPECT_EQ(error_of([&] { (void)f({floats({1, 2, 3})}); }),
-            "function: input 0 \"x\" takes shape (None, 3); got an array of shape (3,). Did you forget the batch dimension?");
+            "function: input 0 \"x\" takes shape (None, 3); got an array of shape (3,). Did you "
+            "forget the batch dimension?");
   EXPECT_EQ(error_of([&] { (void)f({}); }), "function: takes 1 inputs; got 0.");
   EXPECT_EQ(error_of([&] { (void)function({}, {x}); }),
             "function: placeholder \"x\" of shape (None, 3) is needed but not among the inputs.");
@@ -104,7 +105,8 @@ TEST(Updates, AnUpdateIsATensor) {
 
 TEST(Updates, MetricsReadAfterTheirUpdate) {
   const Variable total = variable(floats({0})), count = variable(floats({0}));
-  const Tensor u1 = update_add(total, constant(floats({100}))), u2 = update_add(count, constant(floats({2})));
+  const Tensor u1 = update_add(total, constant(floats({100}))),
+               u2 = update_add(count, constant(floats({2})));
   Tensor result;
   {
     const auto scope = control_dependencies({u1, u2});
@@ -162,7 +164,8 @@ TEST(LearningPhase, IsPartOfTheKeyAndDefaultsToTest) {
 }
 
 TEST(Shapes, ReshapeByAFedShapeAndByComputedOnes) {
-  const Tensor x = placeholder({.shape = {None}}), s = placeholder({.shape = {2}, .dtype = DType::int64});
+  const Tensor x = placeholder({.shape = {None}}),
+               s = placeholder({.shape = {2}, .dtype = DType::int64});
   const Function f = function({x, s}, {reshape(x, s)});
   EXPECT_EQ(f({floats({1, 2, 3, 4, 5, 6}), Array::of<int64_t>({2, 3})})[0].shape().str(), "(2, 3)");
   EXPECT_EQ(f({floats({1, 2, 3, 4, 5, 6}), Array::of<int64_t>({3, 2})})[0].shape().str(), "(3, 2)");
@@ -187,7 +190,8 @@ TEST(Shapes, SeveralStagesOfComputedSizes) {
 TEST(PlanCache, IsBounded) {
   const Tensor x = placeholder({.shape = {None}});
   const Function f = function({x}, {sum(x * x)});
-  for (int64_t n = 1; n < 200; ++n) EXPECT_EQ(f({ones_array({n})})[0].item<float>(), static_cast<float>(n));
+  for (int64_t n = 1; n < 200; ++n)
+    EXPECT_EQ(f({ones_array({n})})[0].item<float>(), static_cast<float>(n));
   EXPECT_EQ(f.impl()->plan_count(), 64u);
 }
 

@@ -34,7 +34,9 @@ void on_small_stack(const std::function<void()>& f) {
     (*static_cast<const std::function<void()>*>(p))();
     return nullptr;
   };
-  ASSERT_EQ(pthread_create(&thread, &attributes, entry, const_cast<void*>(static_cast<const void*>(&f))), 0);
+  ASSERT_EQ(
+      pthread_create(&thread, &attributes, entry, const_cast<void*>(static_cast<const void*>(&f))),
+      0);
   pthread_join(thread, nullptr);
 }
 
@@ -49,13 +51,15 @@ TEST(Depth, AMillionNodes) {
       const Function f = function({x, b}, {y, g});
       y = {};
       const Arrays out = f({Array::of({1.f, 2.f}), Array::of({1.f, 1.f})});
-      EXPECT_EQ(out[0].to_vector<float>(), (std::vector<float>{1.f + static_cast<float>(n / 2), 2.f + static_cast<float>(n / 2)}));
+      EXPECT_EQ(out[0].to_vector<float>(), (std::vector<float>{1.f + static_cast<float>(n / 2),
+                                                               2.f + static_cast<float>(n / 2)}));
       EXPECT_EQ(out[1].to_vector<float>(), (std::vector<float>{1.f, 1.f}));
     });
   };
   on_small_stack([&] {
     const double small = work(100'000), large = work(1'000'000);
-    EXPECT_LT(large, 25 * small + 1.0) << "time must grow linearly: " << small << " s, then " << large << " s";
+    EXPECT_LT(large, 25 * small + 1.0)
+        << "time must grow linearly: " << small << " s, then " << large << " s";
   });
   EXPECT_EQ(live_node_count(), before);
 }
@@ -85,7 +89,8 @@ TEST(Passes, PhaseCseAndDeadCode) {
   verify(test, "prepare");
   verify(train, "prepare");
   EXPECT_EQ(count(test, Prim::exp), 1u);
-  for (const GraphNode& n : test.nodes) EXPECT_EQ(primitive(n.prim).flags & kRandom, 0u) << primitive(n.prim).name;
+  for (const GraphNode& n : test.nodes)
+    EXPECT_EQ(primitive(n.prim).flags & kRandom, 0u) << primitive(n.prim).name;
   EXPECT_GT(train.nodes.size(), test.nodes.size());
 }
 
@@ -95,13 +100,15 @@ TEST(Passes, ConstantsFold) {
   const Graph g = prepare(to_program({x}, {x * c}, {}).graph, false);
   EXPECT_EQ(count(g, Prim::constant), 1u) << print_text(g);
   EXPECT_EQ(g.nodes.size(), 2u) << print_text(g);
-  EXPECT_NEAR(function({x}, {x * c})({Array::of({1.f})})[0].item<float>(), std::exp(2.0f) * 3 + 3, 1e-5);
+  EXPECT_NEAR(function({x}, {x * c})({Array::of({1.f})})[0].item<float>(), std::exp(2.0f) * 3 + 3,
+              1e-5);
 }
 
 TEST(Passes, SpecialisedGraphsAreStatic) {
   const Tensor x = placeholder({.shape = {None, None}});
   const Tensor y = mean(x, {.axis = 0}) + sum(x);
-  const Tensor z = reshape(x, ShapeArg{prim::squeeze(prim::slice_axis(prim::shape_of(x), 0, 1, 2), {0}), -1});
+  const Tensor z =
+      reshape(x, ShapeArg{prim::squeeze(prim::slice_axis(prim::shape_of(x), 0, 1, 2), {0}), -1});
   const Graph g = prepare(to_program({x}, {y, z}, {}).graph, false);
   const Specialised s = specialise(g, {TensorType(DType::float32, {3, 4})}, {});
   ASSERT_TRUE(s.result.has_value());
@@ -113,7 +120,8 @@ TEST(Passes, SpecialisedGraphsAreStatic) {
 
 TEST(Passes, VerifierRejectsBrokenGraphs) {
   Graph g;
-  const ValueId x = g.add_value(TensorType(DType::float32, {2})), y = g.add_value(TensorType(DType::int32, {2}));
+  const ValueId x = g.add_value(TensorType(DType::float32, {2})),
+                y = g.add_value(TensorType(DType::int32, {2}));
   g.inputs = {x};
   g.nodes.push_back({Prim::exp, {x}, {y}, {}, {}, nullptr});
   g.outputs = {y};
@@ -140,7 +148,8 @@ TEST(Printers, TextAndDot) {
 
 TEST(ArrayTest, ViewsCastsAndDlpack) {
   Array a = Array::of<float>({1, 2, 3, 4, 5, 6}, {2, 3});
-  const Array column = Array::view(a.raw(), DType::float32, {3, 2}, {1, 3});  // the transpose, without a copy
+  const Array column =
+      Array::view(a.raw(), DType::float32, {3, 2}, {1, 3});  // the transpose, without a copy
   EXPECT_FALSE(column.is_contiguous());
   EXPECT_EQ(column.to_vector<float>(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(a.rows(1, 2).to_vector<int64_t>(), (std::vector<int64_t>{4, 5, 6}));
@@ -150,7 +159,8 @@ TEST(ArrayTest, ViewsCastsAndDlpack) {
   EXPECT_EQ(back.raw(), a.raw());
   a = Array();
   EXPECT_EQ(back.to_vector<float>()[5], 6.0f);
-  EXPECT_EQ(Array::of({1e30f, -5.7f, NAN}).cast(DType::int32).to_vector<int32_t>(), (std::vector<int32_t>{INT32_MAX, -5, 0}));
+  EXPECT_EQ(Array::of({1e30f, -5.7f, NAN}).cast(DType::int32).to_vector<int32_t>(),
+            (std::vector<int32_t>{INT32_MAX, -5, 0}));
   for (float v : {0.0f, 1.0f, -2.5f, 65504.0f, 6e-8f, 1e-5f}) {
     EXPECT_NEAR(to_float(to_float16(v)), v, std::fabs(v) * 1e-3 + 3e-8f);
     EXPECT_NEAR(to_float(to_bfloat16(v)), v, std::fabs(v) * 8e-3);

@@ -59,9 +59,7 @@ TEST(PrimShapes, UnaryDTypes) {
   expect_error<TypeError>([] { infer(Prim::logical_not, {f32({2})}); },
                           "logical_not: x must be bool; got float32.");
   expect_error<TypeError>(
-      [] {
-        infer(Prim::exp, {TensorType(DType::float32, {2, 3}, true)});
-      },
+      [] { infer(Prim::exp, {TensorType(DType::float32, {2, 3}, true)}); },
       "exp: operands must be dense; got a sparse tensor of shape (2, 3). to_dense makes one "
       "dense.");
 }
@@ -98,41 +96,20 @@ TEST(PrimShapes, Broadcasting) {
 }
 
 TEST(PrimShapes, BinaryErrors) {
-  expect_error<ValueError>(
-      [] {
-        infer(Prim::add, {f32({2, 3}), f32({4, 3})});
-      },
-      "add: shapes (2, 3) and (4, 3) do not broadcast together.");
-  expect_error<TypeError>(
-      [] {
-        infer(Prim::add, {f32({2}), i64({2})});
-      },
-      "add: operands must have one dtype; got float32 and int64.");
-  expect_error<TypeError>(
-      [] {
-        infer(Prim::mul, {boolean({2}), boolean({2})});
-      },
-      "mul: operands must have a numeric dtype; got bool.");
-  expect_error<TypeError>(
-      [] {
-        infer(Prim::div, {i64({2}), i64({2})});
-      },
-      "div: operands must have a float dtype; got int64.");
-  expect_error<TypeError>(
-      [] {
-        infer(Prim::logical_or, {i64({2}), i64({2})});
-      },
-      "logical_or: operands must be bool; got int64.");
-  expect_error<TypeError>(
-      [] {
-        infer(Prim::select, {f32({2}), f32({2}), f32({2})});
-      },
-      "select: condition must be bool; got float32.");
-  expect_error<ValueError>(
-      [] {
-        infer(Prim::select, {boolean({3}), f32({2}), f32({2})});
-      },
-      "select: shapes (3,) and (2,) do not broadcast together.");
+  expect_error<ValueError>([] { infer(Prim::add, {f32({2, 3}), f32({4, 3})}); },
+                           "add: shapes (2, 3) and (4, 3) do not broadcast together.");
+  expect_error<TypeError>([] { infer(Prim::add, {f32({2}), i64({2})}); },
+                          "add: operands must have one dtype; got float32 and int64.");
+  expect_error<TypeError>([] { infer(Prim::mul, {boolean({2}), boolean({2})}); },
+                          "mul: operands must have a numeric dtype; got bool.");
+  expect_error<TypeError>([] { infer(Prim::div, {i64({2}), i64({2})}); },
+                          "div: operands must have a float dtype; got int64.");
+  expect_error<TypeError>([] { infer(Prim::logical_or, {i64({2}), i64({2})}); },
+                          "logical_or: operands must be bool; got int64.");
+  expect_error<TypeError>([] { infer(Prim::select, {f32({2}), f32({2}), f32({2})}); },
+                          "select: condition must be bool; got float32.");
+  expect_error<ValueError>([] { infer(Prim::select, {boolean({3}), f32({2}), f32({2})}); },
+                           "select: shapes (3,) and (2,) do not broadcast together.");
   EXPECT_EQ(infer(Prim::eq, {boolean({2}), boolean({2})})[0], boolean({2}));
 }
 
@@ -146,9 +123,7 @@ TEST(PrimShapes, Reductions) {
   EXPECT_EQ(infer(attrs::reduce_any{.axes = {0}}, {boolean({2, 3})})[0], boolean({3}));
   EXPECT_EQ(infer(attrs::reduce_all{.axes = {1}}, {boolean({2, 3})})[0], boolean({2}));
   expect_error<ValueError>(
-      [&] {
-        infer(attrs::reduce_sum{.axes = {1, 0}}, x);
-      },
+      [&] { infer(attrs::reduce_sum{.axes = {1, 0}}, x); },
       "reduce_sum: axes must be in [0, 3), sorted and without repeats; got (1, 0).");
   expect_error<ValueError>(
       [&] { infer(attrs::reduce_sum{.axes = {3}}, x); },
@@ -163,21 +138,12 @@ TEST(PrimShapes, PositionsAndRunningSums) {
   EXPECT_EQ(infer(attrs::cumsum{.axis = 1}, {f32({None, 3})})[0], f32({None, 3}));
   EXPECT_EQ(infer(attrs::cumprod{.axis = -1}, {i64({2, 3})})[0], i64({2, 3}));
   EXPECT_EQ(infer(attrs::log_softmax{}, {f32({None, 3})})[0], f32({None, 3}));
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::argmax{.axis = 2}, {f32({32, 10})});
-      },
-      "argmax: axis must be in [-2, 2) for x of shape (32, 10); got axis=2.");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::argmax{.axis = 1}, {f32({2, 0})});
-      },
-      "argmax: axis 1 of x must not be empty; got shape (2, 0).");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::cumsum{.axis = -3}, {f32({2, 3})});
-      },
-      "cumsum: axis must be in [-2, 2) for x of shape (2, 3); got axis=-3.");
+  expect_error<ValueError>([] { infer(attrs::argmax{.axis = 2}, {f32({32, 10})}); },
+                           "argmax: axis must be in [-2, 2) for x of shape (32, 10); got axis=2.");
+  expect_error<ValueError>([] { infer(attrs::argmax{.axis = 1}, {f32({2, 0})}); },
+                           "argmax: axis 1 of x must not be empty; got shape (2, 0).");
+  expect_error<ValueError>([] { infer(attrs::cumsum{.axis = -3}, {f32({2, 3})}); },
+                           "cumsum: axis must be in [-2, 2) for x of shape (2, 3); got axis=-3.");
 }
 
 TEST(PrimShapes, Reshape) {
@@ -220,15 +186,10 @@ TEST(PrimShapes, ExpandAndSqueeze) {
   EXPECT_EQ(shape_of(attrs::expand_dims{.axes = {0}}, {f32({})}), "(1,)");
   EXPECT_EQ(shape_of(attrs::squeeze{.axes = {0, 2}}, {f32({1, 4, None})}), "(4,)");
   expect_error<ValueError>(
-      [] {
-        infer(attrs::expand_dims{.axes = {3}}, {f32({2, 3})});
-      },
+      [] { infer(attrs::expand_dims{.axes = {3}}, {f32({2, 3})}); },
       "expand_dims: axes must be in [0, 3), sorted and without repeats; got (3,).");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::squeeze{.axes = {1}}, {f32({1, 4})});
-      },
-      "squeeze: the axes that go must have size 1; got axis 1 of (1, 4).");
+  expect_error<ValueError>([] { infer(attrs::squeeze{.axes = {1}}, {f32({1, 4})}); },
+                           "squeeze: the axes that go must have size 1; got axis 1 of (1, 4).");
 }
 
 TEST(PrimShapes, BroadcastAndSumTo) {
@@ -237,25 +198,15 @@ TEST(PrimShapes, BroadcastAndSumTo) {
   EXPECT_EQ(shape_of(attrs::broadcast{.shape = {kFromOperand, kFromOperand}}, {f32({4}), i64({2})}),
             "(None, 4)");
   EXPECT_EQ(shape_of(attrs::broadcast{.shape = {kFromOperand}}, {f32({1}), i64({1})}), "(None,)");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::broadcast{.shape = {2, 4}}, {f32({3})});
-      },
-      "broadcast: (3,) does not broadcast to (2, 4).");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::broadcast{.shape = {4}}, {f32({2, 4})});
-      },
-      "broadcast: (2, 4) does not broadcast to (4,).");
+  expect_error<ValueError>([] { infer(attrs::broadcast{.shape = {2, 4}}, {f32({3})}); },
+                           "broadcast: (3,) does not broadcast to (2, 4).");
+  expect_error<ValueError>([] { infer(attrs::broadcast{.shape = {4}}, {f32({2, 4})}); },
+                           "broadcast: (2, 4) does not broadcast to (4,).");
   expect_error<TypeError>(
-      [] {
-        infer(attrs::broadcast{.shape = {kFromOperand}}, {f32({}), f32({1})});
-      },
+      [] { infer(attrs::broadcast{.shape = {kFromOperand}}, {f32({}), f32({1})}); },
       "broadcast: shape must be int64; got float32.");
   expect_error<ValueError>(
-      [] {
-        infer(attrs::broadcast{.shape = {kFromOperand}}, {f32({}), i64({2})});
-      },
+      [] { infer(attrs::broadcast{.shape = {kFromOperand}}, {f32({}), i64({2})}); },
       "broadcast: shape must be 1-D with 1 entries; got shape (2,).");
 
   EXPECT_EQ(shape_of(attrs::sum_to{.shape = {3, 1}}, {f32({2, 3, 4})}), "(3, 1)");
@@ -263,26 +214,17 @@ TEST(PrimShapes, BroadcastAndSumTo) {
   EXPECT_EQ(shape_of(attrs::sum_to{.shape = {kFromOperand, 4}}, {f32({5, 4}), i64({2})}),
             "(None, 4)");
   EXPECT_EQ(shape_of(attrs::sum_to{.shape = {}}, {f32({None, 4})}), "()");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::sum_to{.shape = {2, 4}}, {f32({3, 4})});
-      },
-      "sum_to: (3, 4) does not sum to (2, 4).");
+  expect_error<ValueError>([] { infer(attrs::sum_to{.shape = {2, 4}}, {f32({3, 4})}); },
+                           "sum_to: (3, 4) does not sum to (2, 4).");
 }
 
 TEST(PrimShapes, TransposeReverseShape) {
   EXPECT_EQ(shape_of(attrs::transpose{.perm = {2, 0, 1}}, {f32({None, 3, 4})}), "(4, None, 3)");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::transpose{.perm = {0, 0}}, {f32({2, 3})});
-      },
-      "transpose: perm must be a permutation of the 2 axes of x; got (0, 0).");
+  expect_error<ValueError>([] { infer(attrs::transpose{.perm = {0, 0}}, {f32({2, 3})}); },
+                           "transpose: perm must be a permutation of the 2 axes of x; got (0, 0).");
   EXPECT_EQ(shape_of(attrs::reverse{.axes = {0, -1}}, {f32({None, 3})}), "(None, 3)");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::reverse{.axes = {2}}, {f32({2, 3})});
-      },
-      "reverse: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.");
+  expect_error<ValueError>([] { infer(attrs::reverse{.axes = {2}}, {f32({2, 3})}); },
+                           "reverse: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.");
   EXPECT_EQ(infer(Prim::shape_of, {f32({None, 3})})[0], i64({2}));
   EXPECT_EQ(infer(attrs::print{.message = "x"}, {boolean({None})})[0], boolean({None}));
 }
@@ -293,21 +235,14 @@ TEST(PrimShapes, Concat) {
             "(2, 8)");
   EXPECT_EQ(shape_of(attrs::concat{.axis = 0}, {f32({None, 3}), f32({2, None})}), "(None, 3)");
   expect_error<ValueError>(
-      [] {
-        infer(attrs::concat{.axis = 1}, {f32({2, 3}), f32({4, 3})});
-      },
+      [] { infer(attrs::concat{.axis = 1}, {f32({2, 3}), f32({4, 3})}); },
       "concat: shapes must agree except on axis=1; got (2, 3) and (4, 3), which differ on "
       "axis 0.");
   expect_error<ValueError>(
-      [] {
-        infer(attrs::concat{}, {f32({2, 3}), f32({2})});
-      },
+      [] { infer(attrs::concat{}, {f32({2, 3}), f32({2})}); },
       "concat: operands must have equally many dimensions; got shapes (2, 3) and (2,).");
-  expect_error<TypeError>(
-      [] {
-        infer(attrs::concat{}, {f32({2}), i64({2})});
-      },
-      "concat: operands must have one dtype; got float32 and int64.");
+  expect_error<TypeError>([] { infer(attrs::concat{}, {f32({2}), i64({2})}); },
+                          "concat: operands must have one dtype; got float32 and int64.");
 }
 
 TEST(PrimShapes, Slice) {
@@ -336,9 +271,7 @@ TEST(PrimShapes, Slice) {
   expect_error<ValueError>([&] { of({5}, {0}, {1}, {0}); },
                            "slice: steps must not be 0; got 0 on axis 0.");
   expect_error<ValueError>(
-      [&] {
-        of({5, 6}, {0}, {1}, {});
-      },
+      [&] { of({5, 6}, {0}, {1}, {}); },
       "slice: starts, stops and steps must have one entry per axis of x; got (0,) and (1,) "
       "for shape (5, 6).");
 }
@@ -348,9 +281,7 @@ TEST(PrimShapes, Pad) {
   expect_error<ValueError>([] { infer(attrs::pad{.low = {-1}, .high = {0}}, {f32({4})}); },
                            "pad: low and high must be at least 0; got (-1,) and (0,).");
   expect_error<ValueError>(
-      [] {
-        infer(attrs::pad{.low = {1}, .high = {1}}, {f32({4, 4})});
-      },
+      [] { infer(attrs::pad{.low = {1}, .high = {1}}, {f32({4, 4})}); },
       "pad: low and high must have one entry per axis of x; got (1,) and (1,) for shape (4, 4).");
 }
 
@@ -358,16 +289,10 @@ TEST(PrimShapes, GatherAndScatter) {
   EXPECT_EQ(shape_of(attrs::gather{.axis = 1}, {f32({2, 5, 4}), i64({None, 3})}),
             "(2, None, 3, 4)");
   EXPECT_EQ(shape_of(attrs::gather{.axis = -1}, {f32({2, 5}), i64({})}), "(2,)");
-  expect_error<TypeError>(
-      [] {
-        infer(attrs::gather{}, {f32({2}), f32({2})});
-      },
-      "gather: indices must be int32 or int64; got float32.");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::gather{.axis = 1}, {f32({2}), i64({2})});
-      },
-      "gather: axis must be in [-1, 1) for x of shape (2,); got axis=1.");
+  expect_error<TypeError>([] { infer(attrs::gather{}, {f32({2}), f32({2})}); },
+                          "gather: indices must be int32 or int64; got float32.");
+  expect_error<ValueError>([] { infer(attrs::gather{.axis = 1}, {f32({2}), i64({2})}); },
+                           "gather: axis must be in [-1, 1) for x of shape (2,); got axis=1.");
 
   const attrs::scatter_add rows{.axis = 0, .shape = {10, 4}};
   EXPECT_EQ(shape_of(rows, {i64({3}), f32({3, 4})}), "(10, 4)");
@@ -376,9 +301,7 @@ TEST(PrimShapes, GatherAndScatter) {
                      {i64({3}), f32({2, 3, 4}), i64({3})}),
             "(2, None, 4)");
   expect_error<ValueError>(
-      [&] {
-        infer(rows, {i64({3}), f32({2, 4})});
-      },
+      [&] { infer(rows, {i64({3}), f32({2, 4})}); },
       "scatter_add: updates of shape (2, 4) do not fit indices of shape (3,) on axis 0 of "
       "(10, 4).");
 }
@@ -387,11 +310,8 @@ TEST(PrimShapes, Iota) {
   EXPECT_EQ(infer(attrs::iota{.shape = {5}}, {})[0], i64({5}));
   EXPECT_EQ(infer(attrs::iota{.dtype = DType::float32, .shape = {kFromOperand}}, {i64({1})})[0],
             f32({None}));
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::iota{.shape = {2, 3}}, {});
-      },
-      "iota: shape must have one entry; got (2, 3).");
+  expect_error<ValueError>([] { infer(attrs::iota{.shape = {2, 3}}, {}); },
+                           "iota: shape must have one entry; got (2, 3).");
 }
 
 TEST(PrimShapes, TopK) {
@@ -400,25 +320,18 @@ TEST(PrimShapes, TopK) {
   EXPECT_EQ(y[1], TensorType(DType::int32, {None, 2}));
   EXPECT_EQ(shape_of(attrs::top_k{.k = 9}, {f32({3, None})}), "(3, 9)");
   expect_error<ValueError>(
-      [] {
-        infer(attrs::top_k{.k = 7}, {f32({2, 5})});
-      },
+      [] { infer(attrs::top_k{.k = 7}, {f32({2, 5})}); },
       "top_k: k must be at least 0 and at most the last dimension of (2, 5); got k=7.");
   expect_error<ValueError>([] { infer(attrs::top_k{}, {f32({})}); },
                            "top_k: x must have at least one dimension; got shape ().");
 
   EXPECT_EQ(infer(attrs::in_top_k{.k = 2}, {f32({None, 5}), i64({3})})[0], boolean({3}));
   expect_error<ValueError>(
-      [] {
-        infer(attrs::in_top_k{}, {f32({2, 5}), i64({3})});
-      },
+      [] { infer(attrs::in_top_k{}, {f32({2, 5}), i64({3})}); },
       "in_top_k: predictions and targets must have equally many rows; got shapes (2, 5) and "
       "(3,).");
-  expect_error<ValueError>(
-      [] {
-        infer(attrs::in_top_k{}, {f32({5}), i64({5})});
-      },
-      "in_top_k: predictions must have 2 dimensions; got shape (5,).");
+  expect_error<ValueError>([] { infer(attrs::in_top_k{}, {f32({5}), i64({5})}); },
+                           "in_top_k: predictions must have 2 dimensions; got shape (5,).");
 }
 
 TEST(PrimShapes, EveryPrimitiveDifferentiatesOrSaysThatItDoesNot) {

@@ -25,7 +25,8 @@ TEST(Transaction, AFailureAtAnyKernelChangesNothing) {
     indices.push_back(placeholder({.shape = {3}, .dtype = DType::int64}));
     x = exp(gather(x, indices.back()) * 0.1);
   }
-  const Function f = function(indices, {sum(x)}, {update_add(v, x), update(w, x * 2.0), update_sub(v, w)});
+  const Function f =
+      function(indices, {sum(x)}, {update_add(v, x), update(w, x * 2.0), update_sub(v, w)});
   const Array good = Array::of<int64_t>({2, 1, 0}), bad = Array::of<int64_t>({0, 1, 3});
   for (size_t fails = 0; fails < kSteps; ++fails) {
     Arrays feeds(kSteps, good);
@@ -41,7 +42,8 @@ TEST(Transaction, AFailureAtAnyKernelChangesNothing) {
 TEST(Memory, ManyLengthsShareArenas) {
   const Tensor x = placeholder({.shape = {None, 64}});
   Tensor y = x;
-  for (int i = 0; i < 4; ++i) y = softmax(dot(y, constant(testing::random_array({64, 64}, 1).cast(DType::float32))));
+  for (int i = 0; i < 4; ++i)
+    y = softmax(dot(y, constant(testing::random_array({64, 64}, 1).cast(DType::float32))));
   const Function f = function({x}, {sum(y)});
   native::release_arenas();
   (void)f({Array::zeros(DType::float32, {5000, 64})});
@@ -52,6 +54,9 @@ TEST(Memory, ManyLengthsShareArenas) {
 }
 
 TEST(Memory, SteadyStateHasNoPageFaults) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer's own memory faults";
+#endif
   const Tensor x = placeholder({.shape = {None}});
   const Function f = function({x}, {exp(x) * 2.0 + x});
   const Array a = Array::zeros(DType::float32, {4'000'000});
@@ -112,7 +117,8 @@ TEST(Fusion, TheUpdateOfAllParametersIsOneStep) {
   std::vector<Variable> ws;
   Tensor loss = sum(x);
   for (int64_t i = 1; i <= 6; ++i) {
-    ws.push_back(variable(testing::random_array({i, 3}, static_cast<uint64_t>(i)).cast(DType::float32)));
+    ws.push_back(
+        variable(testing::random_array({i, 3}, static_cast<uint64_t>(i)).cast(DType::float32)));
     loss = loss + sum(square(ws.back() * x));
   }
   Graph commit;
@@ -120,7 +126,8 @@ TEST(Fusion, TheUpdateOfAllParametersIsOneStep) {
   commit.inputs.push_back(rate);
   for (const Variable& w : ws) {
     const TensorType t(DType::float32, w.shape());
-    const ValueId p = commit.add_value(t), g = commit.add_value(t), m = commit.add_value(t), n = commit.add_value(t);
+    const ValueId p = commit.add_value(t), g = commit.add_value(t), m = commit.add_value(t),
+                  n = commit.add_value(t);
     commit.inputs.push_back(p);
     commit.inputs.push_back(g);
     commit.nodes.push_back({Prim::mul, {g, rate}, {m}, {}, {}, nullptr});
@@ -131,7 +138,8 @@ TEST(Fusion, TheUpdateOfAllParametersIsOneStep) {
   }
   verify(commit, "test");
   const native::Executable exe(commit);
-  EXPECT_NE(exe.describe().find("step 0: fused(mul, sub) x 6"), std::string::npos) << exe.describe();
+  EXPECT_NE(exe.describe().find("step 0: fused(mul, sub) x 6"), std::string::npos)
+      << exe.describe();
   EXPECT_NE(exe.describe().find("1 steps"), std::string::npos) << exe.describe();
   // And through the API, with two threads and odd sizes, it computes the same as one by one.
   const Tensors grads = gradients(loss, std::vector<Tensor>(ws.begin(), ws.end()));

@@ -18,7 +18,12 @@ static int compile(void*, const hg_graph*, void**, hg_status* status) {
 static int run(void*, const hg_buffer*, hg_buffer*, const hg_run*, hg_status*) { return 0; }
 static void free_executable(void*) {}
 
-static const hg_engine_api kApi = {HG_ABI, offsetof(hg_engine_api, alloc), "short", "1", 0, open_engine, supports,
-                                   compile, run, free_executable, nullptr, nullptr, nullptr};
+static const hg_engine_api kApi = {HG_ABI,   offsetof(hg_engine_api, alloc),
+                                   "short",  "1",
+                                   0,        open_engine,
+                                   supports, compile,
+                                   run,      free_executable,
+                                   nullptr,  nullptr,
+                                   nullptr};
 
 extern "C" const hg_engine_api* hg_engine_main(uint32_t) { return &kApi; }

@@ -52,7 +52,8 @@ int compile(void*, const hg_graph* g, void** executable, hg_status* status) try 
   e->in.assign(g->in, g->in + g->n_in);
   e->out.assign(g->out, g->out + g->n_out);
   e->values.resize(g->n_value);
-  for (uint32_t i = 0; i < g->n_value; ++i) e->values[i].resize(static_cast<size_t>(count(g->value[i])));
+  for (uint32_t i = 0; i < g->n_value; ++i)
+    e->values[i].resize(static_cast<size_t>(count(g->value[i])));
   for (uint32_t i = 0; i < g->n_node; ++i) {
     const hg_node& n = g->node[i];
     if (std::strcmp(n.prim, "constant") == 0) {
@@ -73,22 +74,26 @@ int compile(void*, const hg_graph* g, void** executable, hg_status* status) try 
 int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg_status*) {
   auto& e = *static_cast<Executable*>(executable);
   for (size_t i = 0; i < e.in.size(); ++i)
-    if (in[i].type.dtype == HG_FLOAT32) std::memcpy(e.values[e.in[i]].data(), in[i].data, in[i].bytes);
+    if (in[i].type.dtype == HG_FLOAT32)
+      std::memcpy(e.values[e.in[i]].data(), in[i].data, in[i].bytes);
   for (const Step& s : e.steps)
     for (size_t i = 0; i < static_cast<size_t>(s.n); ++i) {
       const float a = e.values[s.a][i], b = e.values[s.b][i];
       e.values[s.out][i] = s.op == 'a' ? a + b : s.op == 'm' ? a * b : -a;
     }
-  for (size_t i = 0; i < e.out.size(); ++i) std::memcpy(out[i].data, e.values[e.out[i]].data(), out[i].bytes);
+  for (size_t i = 0; i < e.out.size(); ++i)
+    std::memcpy(out[i].data, e.values[e.out[i]].data(), out[i].bytes);
   return 0;
 }
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {HG_ABI, sizeof(hg_engine_api), "stub", "1", 0,
-                            open,   supports,              compile, run, free_executable,
-                            nullptr, nullptr,              nullptr};
+const hg_engine_api kApi = {
+    HG_ABI, sizeof(hg_engine_api), "stub",  "1",     0,      open, supports, compile,
+    run,    free_executable,       nullptr, nullptr, nullptr};
 
 }  // namespace
 
-extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) { return host_abi == HG_ABI ? &kApi : nullptr; }
+extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &kApi : nullptr;
+}

@@ -17,9 +17,11 @@ class HORNGATE_API Expression {
  public:
   Expression(Tensor tensor) : tensor_(std::move(tensor)) {}
   template <class T>
-  requires std::is_arithmetic_v<T> Expression(T number) : number_(static_cast<double>(number)) {}
+    requires std::is_arithmetic_v<T>
+  Expression(T number) : number_(static_cast<double>(number)) {}
   template <class F>
-  requires std::is_invocable_r_v<Tensor, const F&> Expression(F call) : call_(std::move(call)) {}
+    requires std::is_invocable_r_v<Tensor, const F&>
+  Expression(F call) : call_(std::move(call)) {}
 
   bool is_callable() const { return static_cast<bool>(call_); }
   /// Set for numbers, which take the dtype of what they stand beside.

@@ -10,8 +10,8 @@ namespace horngate {
 class Number {
  public:
   template <class T>
-  requires std::is_arithmetic_v<T> Number(T value)
-      : kind_(Kind::number), value_(static_cast<double>(value)) {}
+    requires std::is_arithmetic_v<T>
+  Number(T value) : kind_(Kind::number), value_(static_cast<double>(value)) {}
   Number(Tensor tensor) : kind_(Kind::tensor), tensor_(std::move(tensor)) {}
   Number(NoneType) {}
   bool is_none() const { return kind_ == Kind::none; }

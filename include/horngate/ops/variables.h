@@ -17,7 +17,8 @@ struct VariableOptions {
 /// A value that functions can read and update. The array is copied; sparse arrays make sparse variables, which
 /// cannot be updated.
 /// Example: auto w = K::variable(K::zeros_array({784, 10}), {.name = "w"});
-[[nodiscard]] HORNGATE_API Variable variable(const Array& value, const VariableOptions& options = {});
+[[nodiscard]] HORNGATE_API Variable variable(const Array& value,
+                                             const VariableOptions& options = {});
 
 struct PlaceholderOptions {
   ShapeOption shape = {};

@@ -26,8 +26,10 @@ ArenaPool& pool() {
 
 std::byte* map_memory(size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) fail<RuntimeError>("function", "out of memory: a plan needs ", bytes, " bytes.");
-  if (bytes >= 2 * kHuge) madvise(p, bytes, MADV_HUGEPAGE);  // fewer faults and misses; harmless when refused
+  if (p == MAP_FAILED)
+    fail<RuntimeError>("function", "out of memory: a plan needs ", bytes, " bytes.");
+  if (bytes >= 2 * kHuge)
+    madvise(p, bytes, MADV_HUGEPAGE);  // fewer faults and misses; harmless when refused
   return static_cast<std::byte*>(p);
 }
 

@@ -31,7 +31,8 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   }
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run, hg_status* status) {
+int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+        hg_status* status) {
   try {
     auto& exe = *static_cast<Executable*>(executable);
     // Callers' arrays of pointers, reused by each thread: a call allocates nothing.
@@ -62,9 +63,19 @@ void free_executable(void* executable) { delete static_cast<Executable*>(executa
 
 const hg_engine_api* engine_main(uint32_t host_abi) {
   static const hg_engine_api kApi = {
-      HG_ABI,  sizeof(hg_engine_api), "native", HORNGATE_VERSION,
+      HG_ABI,
+      sizeof(hg_engine_api),
+      "native",
+      HORNGATE_VERSION,
       HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE,
-      open,    supports, compile, run, free_executable, nullptr, nullptr, nullptr};
+      open,
+      supports,
+      compile,
+      run,
+      free_executable,
+      nullptr,
+      nullptr,
+      nullptr};
   return host_abi == HG_ABI ? &kApi : nullptr;
 }
 

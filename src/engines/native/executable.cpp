@@ -11,7 +11,9 @@
 namespace horngate::native {
 namespace {
 
-size_t bytes_of(const TensorType& t) { return static_cast<size_t>(t.shape.size()) * size_of(t.dtype); }
+size_t bytes_of(const TensorType& t) {
+  return static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
+}
 
 Ints contiguous_strides(const Ints& dims) {
   Ints strides(dims.size(), 0);
@@ -68,7 +70,9 @@ class Executable::Compiler {
     size_t set_in = 1, set_out = 1;            // values per set of a merged group
   };
 
-  const GraphNode* maker(ValueId v) const { return maker_[v] < 0 ? nullptr : &g_.nodes[static_cast<size_t>(maker_[v])]; }
+  const GraphNode* maker(ValueId v) const {
+    return maker_[v] < 0 ? nullptr : &g_.nodes[static_cast<size_t>(maker_[v])];
+  }
 
   void place_inputs_and_constants() {
     place_.resize(g_.values.size());
@@ -130,8 +134,9 @@ class Executable::Compiler {
       const GraphNode* from = maker(v);
       if (from && from->prim == Prim::constant && from->as<attrs::constant>().value.size() == 1) {
         const Array& a = from->as<attrs::constant>().value;
-        r = is_float(a.dtype()) ? builder.constant(a.item<double>(), a.dtype())
-                                : builder.constant(*a.cast(DType::int64).data<int64_t>(), a.dtype());
+        r = is_float(a.dtype())
+                ? builder.constant(a.item<double>(), a.dtype())
+                : builder.constant(*a.cast(DType::int64).data<int64_t>(), a.dtype());
       } else {
         r = builder.input(g_.values[v].dtype);
         in.push_back(broadcast_access(g_.values[v].shape.dims(), extent));
@@ -198,7 +203,8 @@ class Executable::Compiler {
       const size_t hash = group.program.hash();
       const auto [first, last] = by_program.equal_range(hash);
       const auto host = std::find_if(first, last, [&](const auto& entry) {
-        return static_cast<int64_t>(entry.second) > ready && pending_[entry.second].program == group.program;
+        return static_cast<int64_t>(entry.second) > ready &&
+               pending_[entry.second].program == group.program;
       });
       if (host == last) {
         by_program.emplace(hash, s);
@@ -206,7 +212,9 @@ class Executable::Compiler {
       }
       const size_t h = host->second;
       pending_[h].sets.push_back(std::move(group.sets[0]));
-      const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+      const auto append = [](auto& to, const auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
       append(values_[h].in, values_[s].in);
       append(values_[h].out, values_[s].out);
       append(values_[h].in_whole, values_[s].in_whole);
@@ -217,7 +225,8 @@ class Executable::Compiler {
     size_t kept = 0;
     for (size_t s = 0; s < values_.size(); ++s) {
       if (merged[s]) continue;
-      if (pending_[s].sets.size() > 1) exe_.steps_[s].name += text_of(" x ", pending_[s].sets.size());
+      if (pending_[s].sets.size() > 1)
+        exe_.steps_[s].name += text_of(" x ", pending_[s].sets.size());
       if (kept != s) {
         exe_.steps_[kept] = std::move(exe_.steps_[s]);
         values_[kept] = std::move(values_[s]);
@@ -234,8 +243,9 @@ class Executable::Compiler {
     for (size_t s = 0; s < pending_.size(); ++s) {
       PendingGroup& g = pending_[s];
       if (g.sets.size() == 1)
-        exe_.steps_[s].group = fused::Group::make(std::move(g.program), g.sets[0].extent, std::move(g.sets[0].in),
-                                                  std::move(g.sets[0].out), std::move(g.reduced));
+        exe_.steps_[s].group =
+            fused::Group::make(std::move(g.program), g.sets[0].extent, std::move(g.sets[0].in),
+                               std::move(g.sets[0].out), std::move(g.reduced));
       else if (g.sets.size() > 1) {
         exe_.steps_[s].many = fused::MultiGroup::make(g.program, g.sets);
         values_[s].set_in = g.sets[0].in.size();
@@ -248,7 +258,8 @@ class Executable::Compiler {
     fused::Access a;
     a.stride = Ints(extent.size(), 0);
     std::vector<bool> reduced(extent.size(), false);
-    for (int64_t axis : *primitive(n.prim).ints(n.attrs.get(), "axes")) reduced[static_cast<size_t>(axis)] = true;
+    for (int64_t axis : *primitive(n.prim).ints(n.attrs.get(), "axes"))
+      reduced[static_cast<size_t>(axis)] = true;
     int64_t stride = 1;
     for (size_t i = extent.size(); i-- > 0;) {
       if (reduced[i]) continue;
@@ -322,7 +333,9 @@ class Executable::Compiler {
         }
         dying[last[root]].push_back(root);
       }
-      const size_t scratch = step.kernel ? step.kernel->scratch_bytes() : step.group ? step.group->scratch_bytes() : 0;
+      const size_t scratch = step.kernel  ? step.kernel->scratch_bytes()
+                             : step.group ? step.group->scratch_bytes()
+                                          : 0;
       if (scratch) {
         step.scratch = plan.allocate(scratch);
         plan.release(step.scratch, scratch);
@@ -335,15 +348,17 @@ class Executable::Compiler {
   }
 
   /// An operand in the arena that ends with this step and whose memory the result may have.
-  ValueId find_donor(const Step& step, const StepValues& values, size_t o, size_t s, const std::vector<size_t>& last,
-                     const std::vector<ValueId>& taken) const {
+  ValueId find_donor(const Step& step, const StepValues& values, size_t o, size_t s,
+                     const std::vector<size_t>& last, const std::vector<ValueId>& taken) const {
     const TensorType& out = g_.values[values.out[o]];
     for (size_t i = 0; i < values.in.size(); ++i) {
       const ValueId root = alias_of_[values.in[i]];
       if (place_[root].kind != Place::arena || last[root] != s) continue;
       if (std::find(taken.begin(), taken.end(), root) != taken.end()) continue;
       if (bytes_of(g_.values[root]) != bytes_of(out)) continue;
-      if (std::count_if(values.in.begin(), values.in.end(), [&](ValueId v) { return alias_of_[v] == root; }) != 1) continue;
+      if (std::count_if(values.in.begin(), values.in.end(),
+                        [&](ValueId v) { return alias_of_[v] == root; }) != 1)
+        continue;
       if (may_share(step, values, i, o)) return root;
     }
     return kNoValue;
@@ -370,7 +385,8 @@ class Executable::Compiler {
         if (alias_of_[values_[s].in[i]] != in) continue;
         if (s > writer) return false;
         for (size_t o = 0; o < values_[s].out.size(); ++o)
-          if (alias_of_[values_[s].out[o]] == out && !may_share(exe_.steps_[s], values_[s], i, o)) return false;
+          if (alias_of_[values_[s].out[o]] == out && !may_share(exe_.steps_[s], values_[s], i, o))
+            return false;
       }
     return true;
   }
@@ -378,7 +394,8 @@ class Executable::Compiler {
   void make_pointers() {
     uint32_t next = 0;
     const auto slot = [&](Place place) {
-      (place.kind == Place::input || place.kind == Place::output ? exe_.moving_ : exe_.fixed_).push_back({next++, place});
+      (place.kind == Place::input || place.kind == Place::output ? exe_.moving_ : exe_.fixed_)
+          .push_back({next++, place});
     };
     for (size_t s = 0; s < values_.size(); ++s) {
       Step& step = exe_.steps_[s];
@@ -404,7 +421,8 @@ class Executable::Compiler {
   std::vector<std::pair<size_t, size_t>> copies_;  // step, output
 };
 
-Executable::Executable(const Graph& graph) : n_inputs_(graph.inputs.size()), n_outputs_(graph.outputs.size()) {
+Executable::Executable(const Graph& graph)
+    : n_inputs_(graph.inputs.size()), n_outputs_(graph.outputs.size()) {
   Compiler(graph, *this).run();
   if (log_enabled("steps")) log_text("steps", describe());
 }
@@ -430,16 +448,19 @@ void Executable::give_frame(std::unique_ptr<Frame> frame) {
   frames_.push_back(std::move(frame));
 }
 
-void Executable::run(const void* const* in, void* const* out, std::byte* arena, RunContext& context) {
+void Executable::run(const void* const* in, void* const* out, std::byte* arena,
+                     RunContext& context) {
   std::unique_ptr<Frame> frame = take_frame();
   void** pointers = frame->pointers.data();
   if (frame->arena != arena || arena == nullptr) {
     for (const Slot& s : fixed_)
-      pointers[s.pointer] = s.place.kind == Place::constant ? constants_[s.place.at].raw() : arena + s.place.at;
+      pointers[s.pointer] =
+          s.place.kind == Place::constant ? constants_[s.place.at].raw() : arena + s.place.at;
     frame->arena = arena;
   }
   for (const Slot& s : moving_)
-    pointers[s.pointer] = s.place.kind == Place::input ? const_cast<void*>(in[s.place.at]) : out[s.place.at];
+    pointers[s.pointer] =
+        s.place.kind == Place::input ? const_cast<void*>(in[s.place.at]) : out[s.place.at];
   struct GiveBack {
     Executable& exe;
     std::unique_ptr<Frame>& frame;
@@ -448,7 +469,8 @@ void Executable::run(const void* const* in, void* const* out, std::byte* arena, 
 
   for (const Step& step : steps_) {
     if (context.stopped && context.stopped(context.host))
-      throw Interrupted("function: the call was interrupted; variables are as they were before it.");
+      throw Interrupted(
+          "function: the call was interrupted; variables are as they were before it.");
     void** first = pointers + step.first;
     if (step.group) {
       step.group->run(first, first + step.n_in, arena + step.scratch);

@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engines/native/fused/group.h"
 #include "engines/native/fuse.h"
+#include "engines/native/fused/group.h"
 #include "engines/native/kernel.h"
 
 namespace horngate::native {
@@ -33,11 +33,11 @@ class Executable {
     size_t at = 0;  // number of the input, output or constant; offset in the arena
   };
   struct Step {
-    KernelPtr kernel;                     // either this
-    std::unique_ptr<fused::Group> group;  // or this
+    KernelPtr kernel;                         // either this
+    std::unique_ptr<fused::Group> group;      // or this
     std::unique_ptr<fused::MultiGroup> many;  // or this: one program over many sets of arrays
     uint32_t first = 0, n_in = 0, n_out = 0;  // its pointers in the frame: operands, then results
-    size_t scratch = 0;                   // offset in the arena
+    size_t scratch = 0;                       // offset in the arena
     std::string name;
   };
   /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.

@@ -15,14 +15,18 @@ constexpr size_t kMaxNodes = 96, kMaxInputs = 14, kMaxOutputs = 7;
 struct Open {
   Shape extent;
   uint32_t root;
-  std::vector<uint32_t> nodes;     // descending while open
-  std::vector<ValueId> inputs;     // values read from outside
+  std::vector<uint32_t> nodes;  // descending while open
+  std::vector<ValueId> inputs;  // values read from outside
   size_t outputs = 0;
 };
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& g) : g_(g), group_(g.nodes.size(), -1), consumers_(g.values.size()), is_output_(g.values.size(), 0) {
+  explicit Fuser(const Graph& g)
+      : g_(g),
+        group_(g.nodes.size(), -1),
+        consumers_(g.values.size()),
+        is_output_(g.values.size(), 0) {
     for (uint32_t i = 0; i < g.nodes.size(); ++i)
       for (ValueId v : g.nodes[i].in) consumers_[v].push_back(i);
     for (ValueId v : g.outputs) is_output_[v] = 1;
@@ -63,7 +67,8 @@ class Fuser {
       }
     }
     for (uint32_t c : consumers_[n.out[0]]) elsewhere |= group_[c] != best;
-    if (best < 0 || !join(i, groups_[static_cast<size_t>(best)], elsewhere)) return open(i, g_.values[n.out[0]].shape);
+    if (best < 0 || !join(i, groups_[static_cast<size_t>(best)], elsewhere))
+      return open(i, g_.values[n.out[0]].shape);
     group_[i] = best;
   }
 
@@ -74,7 +79,8 @@ class Fuser {
   }
 
   static void add_input(Open& group, ValueId v) {
-    if (std::find(group.inputs.begin(), group.inputs.end(), v) == group.inputs.end()) group.inputs.push_back(v);
+    if (std::find(group.inputs.begin(), group.inputs.end(), v) == group.inputs.end())
+      group.inputs.push_back(v);
   }
 
   bool join(uint32_t i, Open& group, bool elsewhere) {
@@ -82,7 +88,8 @@ class Fuser {
     if (!(g_.values[n.out[0]].shape == group.extent)) return false;
     if (group.nodes.size() >= kMaxNodes || group.outputs + elsewhere > kMaxOutputs) return false;
     size_t fresh = 0;
-    for (ValueId v : n.in) fresh += std::find(group.inputs.begin(), group.inputs.end(), v) == group.inputs.end();
+    for (ValueId v : n.in)
+      fresh += std::find(group.inputs.begin(), group.inputs.end(), v) == group.inputs.end();
     if (group.inputs.size() - 1 + fresh > kMaxInputs) return false;
     group.inputs.erase(std::find(group.inputs.begin(), group.inputs.end(), n.out[0]));
     for (ValueId v : n.in) add_input(group, v);

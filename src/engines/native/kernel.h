@@ -26,7 +26,8 @@ struct KernelCall {
 struct RunContext {
   void* scratch = nullptr;  // scratch_bytes() of this kernel, 64-byte aligned, contents undefined
   int (*stopped)(void* host) = nullptr;
-  void (*log)(void* host, int level, const char* line) = nullptr;  // a line of print_tensor: level 0
+  void (*log)(void* host, int level,
+              const char* line) = nullptr;  // a line of print_tensor: level 0
   void* host = nullptr;
 };
 

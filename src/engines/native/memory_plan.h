@@ -18,8 +18,8 @@ class MemoryPlan {
   static size_t padded(size_t bytes) { return bytes == 0 ? 64 : (bytes + 63) / 64 * 64; }
   void insert(size_t offset, size_t bytes);
 
-  std::map<size_t, size_t> free_;                    // offset -> bytes
-  std::set<std::pair<size_t, size_t>> by_size_;      // (bytes, offset)
+  std::map<size_t, size_t> free_;                // offset -> bytes
+  std::set<std::pair<size_t, size_t>> by_size_;  // (bytes, offset)
   size_t end_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include "engines/native/threads.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +37,12 @@ int default_threads() {
 class Pool {
  public:
   explicit Pool(int workers) : pid(getpid()), workers_(workers) {
+    // Workers inherit a full mask: signals belong to the threads of the program.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     for (int i = 0; i < workers; ++i) std::thread([this, i] { work(i + 1); }).detach();
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
   /// False when another caller has the pool.
@@ -145,7 +151,8 @@ CallerScope::~CallerScope() { active_callers.fetch_sub(1, std::memory_order_rela
 
 void detail::parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context) {
   // Several callers share the threads: each leaves room for the others.
-  const int threads = thread_count() - std::max(0, active_callers.load(std::memory_order_relaxed) - 1);
+  const int threads =
+      thread_count() - std::max(0, active_callers.load(std::memory_order_relaxed) - 1);
   if (threads <= 1 || n <= grain || index_of_thread != 0) return chunk(context, 0, n);
   const int64_t pieces = std::min<int64_t>(int64_t{threads} * 4, (n + grain - 1) / grain);
   const int64_t size = std::max(grain, (n + pieces - 1) / pieces);

@@ -52,4 +52,6 @@ const hg_engine_api kApi = {HG_ABI,
 
 }  // namespace
 
-extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) { return host_abi == HG_ABI ? &kApi : nullptr; }
+extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &kApi : nullptr;
+}

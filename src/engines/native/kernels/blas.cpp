@@ -1,9 +1,13 @@
 // Matrix products by OpenBLAS or oneDNN.
 #include "engines/native/kernels/blas.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <mutex>
 
 #include "engines/native/kernels/onednn.h"
+#include "engines/native/threads.h"
 
 // Builds of OpenBLAS differ in a prefix of their names (PyPI's says scipy_).
 #ifndef HORNGATE_BLAS_PREFIX
@@ -40,6 +44,26 @@ bool onednn_is_faster(bool transpose_b, int64_t m, int64_t n, int64_t k) {
   return kAvx512 && n >= (transpose_b ? 128 : 32) && m * n * k >= int64_t{1} << 20;
 }
 
+/// oneDNN's generated product moves the stack pointer into a buffer of its own: a signal handler that ran on that
+/// stack would overwrite the heap. Signals wait until it is done; the pool's workers never take any.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    if (thread_index() != 0) return;
+    sigset_t all;
+    sigfillset(&all);
+    blocked_ = pthread_sigmask(SIG_SETMASK, &all, &before_) == 0;
+  }
+  ~SignalsBlocked() {
+    if (blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+  bool blocked_ = false;
+};
+
 }  // namespace
 
 void prepare() {
@@ -59,6 +83,7 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
   const float beta = add ? 1.0f : 0.0f;
   if (onednn_is_faster(transpose_b, m, n, k)) {
     const onednn::OneThread one_thread;
+    const SignalsBlocked blocked;
     if (dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb,
                    beta, c, ldc) == dnnl_success)
       return;

@@ -9,7 +9,9 @@ class CondKernel final : public Kernel {
   explicit CondKernel(const KernelCall& call)
       : then_(*call.bodies[0]), else_(*call.bodies[1]), n_then_(call.bodies[0]->inputs.size()) {}
 
-  size_t scratch_bytes() const override { return std::max(then_.arena_bytes(), else_.arena_bytes()); }
+  size_t scratch_bytes() const override {
+    return std::max(then_.arena_bytes(), else_.arena_bytes());
+  }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
     const bool condition = *static_cast<const bool*>(in[0]);

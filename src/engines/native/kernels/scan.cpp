@@ -7,7 +7,9 @@
 namespace horngate::native::kernels {
 namespace {
 
-size_t bytes_of(const TensorType& t) { return static_cast<size_t>(t.shape.size()) * size_of(t.dtype); }
+size_t bytes_of(const TensorType& t) {
+  return static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
+}
 size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A sequence cut into slices along an axis: `outer` runs of `run` bytes, `length` of them interleaved.
@@ -79,7 +81,8 @@ class ScanKernel final : public Kernel {
     auto** body_in = reinterpret_cast<const void**>(scratch + pointers_in_);
     auto** body_out = reinterpret_cast<void**>(scratch + pointers_out_);
     auto* step = reinterpret_cast<int64_t*>(scratch + step_);
-    for (size_t i = 0; i < n_c_; ++i) std::memcpy(scratch + carry_buffer_[0][i], in[n_x_ + i], carry_bytes_[i]);
+    for (size_t i = 0; i < n_c_; ++i)
+      std::memcpy(scratch + carry_buffer_[0][i], in[n_x_ + i], carry_bytes_[i]);
     for (size_t i = 0; i < n_cap_; ++i) body_in[n_x_ + n_c_ + i] = in[n_x_ + n_c_ + i];
     body_in[n_x_ + n_c_ + n_cap_] = step;
     RunContext inner = context;
@@ -100,13 +103,16 @@ class ScanKernel final : public Kernel {
       }
       for (size_t i = 0; i < ys_.size(); ++i) {
         auto* sequence = static_cast<std::byte*>(out[n_c_ + i]);
-        body_out[n_c_ + i] = ys_[i].direct() ? sequence + ys_[i].position(t) * ys_[i].run : scratch + ys_[i].buffer;
+        body_out[n_c_ + i] =
+            ys_[i].direct() ? sequence + ys_[i].position(t) * ys_[i].run : scratch + ys_[i].buffer;
       }
       body_.run(body_in, body_out, scratch + arena_, inner);
       for (size_t i = 0; i < ys_.size(); ++i)
-        if (!ys_[i].direct()) ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
+        if (!ys_[i].direct())
+          ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
     }
-    for (size_t i = 0; i < n_c_; ++i) std::memcpy(out[i], scratch + carry_buffer_[length_ & 1][i], carry_bytes_[i]);
+    for (size_t i = 0; i < n_c_; ++i)
+      std::memcpy(out[i], scratch + carry_buffer_[length_ & 1][i], carry_bytes_[i]);
   }
 
  private:

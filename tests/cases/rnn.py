@@ -1,0 +1,251 @@
+"""rnn: a step function along the time axis."""
+
+import horngate as K
+import numpy as np
+from cases import oracles
+from cases.harness import case, check, error
+from cases.inputs import bools, data, rand
+
+
+def simple_step(w, u):
+    """A plain recurrent cell, for tensors and for arrays."""
+
+    def step(x, states):
+        h = tanh(dot(x, w) + dot(states[0], u))
+        return h, [h]
+
+    def tanh(x):
+        return np.tanh(x) if isinstance(x, np.ndarray) else K.tanh(x)
+
+    def dot(x, y):
+        return np.dot(x, y) if isinstance(x, np.ndarray) else K.dot(x, y)
+
+    return step
+
+
+def simple(x, h, w, u, **options):
+    last, outputs, states = K.rnn(simple_step(w, u), x, [h], **options)
+    return last, outputs, states[0]
+
+
+def simple_oracle(x, h, w, u, go_backwards=False, unroll=False):
+    last, outputs, states = oracles.rnn(simple_step(w, u), x, [h], go_backwards)
+    return last, outputs, states[0]
+
+
+for samples, time in [(2, 4), (1, 1), (3, 7)]:
+    for options in [
+        {},
+        {"go_backwards": True},
+        {"unroll": True},
+        {"unroll": True, "go_backwards": True},
+    ]:
+        unroll = options.get("unroll", False)
+        case(
+            simple,
+            [
+                rand(samples, time, 3).known(*(1,) if unroll else ()),
+                rand(samples, 2),
+                rand(3, 2),
+                rand(2, 2),
+            ],
+            **options,
+            oracle=simple_oracle,
+            second=(samples, time) == (2, 4),
+            tol={"float32": 1e-5},
+        )
+case(
+    simple,
+    [rand(5, 67, 3), rand(5, 4), rand(3, 4), rand(4, 4)],
+    oracle=simple_oracle,
+    grad=False,
+    tol={"float32": 1e-4},
+)
+case(
+    simple,
+    [rand(2, 4, 3), rand(2, 2), rand(3, 2), rand(2, 2)],
+    oracle=simple_oracle,
+    dtypes=("float16", "bfloat16"),
+    tol=0.05,
+)
+
+
+def masked(x, h, w, u, mask, **options):
+    last, outputs, states = K.rnn(simple_step(w, u), x, [h], mask=mask, **options)
+    return last, outputs, states[0]
+
+
+def masked_oracle(x, h, w, u, mask, go_backwards=False, unroll=False):
+    last, outputs, states = oracles.rnn(simple_step(w, u), x, [h], go_backwards, mask)
+    return last, outputs, states[0]
+
+
+# A sample that is masked at first, in the middle, at the end, everywhere, nowhere.
+MASK = [[0, 0, 1, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1]]
+for mask in (data(MASK, "bool"), data(MASK, "int32"), data(np.array(MASK)[..., None], "bool")):
+    for options in [{}, {"go_backwards": True}, {"unroll": True}]:
+        unroll = options.get("unroll", False)
+        case(
+            masked,
+            [
+                rand(5, 4, 3).known(*(1,) if unroll else ()),
+                rand(5, 2),
+                rand(3, 2),
+                rand(2, 2),
+                mask.known(*range(1, len(mask.shape))),
+            ],
+            **options,
+            oracle=masked_oracle,
+            second=len(mask.shape) == 2,
+            tol={"float32": 1e-5},
+        )
+
+
+def two_states(x, h, c):
+    """The output is no state, and the states depend on each other."""
+
+    def step(x_t, states):
+        h, c = states
+        return h * c + x_t, [h * 0.5 + x_t, c + h]
+
+    return K.rnn(step, x, [h, c])
+
+
+def two_states_oracle(x, h, c):
+    return oracles.rnn(lambda x, s: (s[0] * s[1] + x, [s[0] * 0.5 + x, s[1] + s[0]]), x, [h, c])
+
+
+case(two_states, [rand(2, 4, 3), rand(2, 3), rand(2, 3)], oracle=two_states_oracle, second=True)
+
+
+def no_states(x, w):
+    last, outputs, states = K.rnn(lambda x_t, states: (K.dot(x_t, w), []), x, [])
+    assert states == []
+    return last, outputs
+
+
+case(
+    no_states, [rand(2, 4, 3), rand(3, 5)], oracle=lambda x, w: ((x @ w)[:, -1], x @ w), second=True
+)
+
+
+def with_constants(x, h, c):
+    def step(x_t, states):
+        h, c = states
+        return x_t * c + h, [x_t * c + h]
+
+    last, outputs, states = K.rnn(step, x, [h], constants=[c])
+    assert len(states) == 1
+    return last, outputs
+
+
+def with_constants_oracle(x, h, c):
+    return oracles.rnn(lambda x, s: (x * c + s[0], [x * c + s[0]]), x, [h])[:2]
+
+
+case(
+    with_constants, [rand(2, 4, 3), rand(2, 3), rand(3)], oracle=with_constants_oracle, second=True
+)
+
+
+def images(x, h):
+    """More axes than (samples, time, features)."""
+    last, outputs, _ = K.rnn(lambda x_t, s: (x_t + s[0] * 0.5, [x_t + s[0] * 0.5]), x, [h])
+    return last, outputs
+
+
+case(
+    images,
+    [rand(2, 3, 4, 2), rand(2, 4, 2)],
+    oracle=lambda x, h: oracles.rnn(lambda x, s: (x + s[0] * 0.5, [x + s[0] * 0.5]), x, [h])[:2],
+)
+
+
+def nested(x, h):
+    """A loop within the step."""
+
+    def step(x_t, states):
+        y = K.foldl(lambda acc, e: acc * 0.5 + e, K.stack([x_t, states[0], x_t]))
+        return y, [y]
+
+    return K.rnn(step, x, [h])[0]
+
+
+def nested_oracle(x, h):
+    def step(x, s):
+        y = (x * 0.5 + s[0]) * 0.5 + x
+        return y, [y]
+
+    return oracles.rnn(step, x, [h])[0]
+
+
+case(nested, [rand(2, 4, 3), rand(2, 3)], oracle=nested_oracle, second=True)
+
+
+def identity_step(x_t, states):
+    return x_t, states
+
+
+error(
+    lambda x: K.rnn(identity_step, x, []),
+    [rand(2, 3)],
+    label="rnn(2 axes)",
+    text="rnn: inputs must have at least 3 dimensions (samples, time, ..); got shape (2, 3).",
+)
+error(
+    lambda x: K.rnn(identity_step, x, [], unroll=True),
+    [rand(2, None, 3)],
+    label="rnn(unroll)",
+    text="rnn: unroll needs inputs with a fixed number of time steps; got shape (2, None, 3).",
+)
+error(
+    lambda x, mask: K.rnn(identity_step, x, [], mask=mask),
+    [rand(2, 4, 3), bools(2, 4)],
+    label="rnn(mask without states)",
+    text="rnn: a mask needs initial_states; got none.",
+)
+error(
+    lambda x, h: K.rnn(lambda x_t, states: (x_t, []), x, [h]),
+    [rand(2, 4, 3), rand(2, 3)],
+    label="rnn(states lost)",
+    text="rnn: the step function must return 1 states; got 0.",
+)
+
+
+@check
+def no_time_steps():
+    """States stay what they were."""
+    x, h = K.placeholder((None, None, 3)), K.placeholder((None, 3))
+    _, outputs, states = K.rnn(lambda x_t, s: (x_t + s[0], [x_t + s[0]]), x, [h])
+    got, state = K.function([x, h], [outputs, states[0]])([np.zeros((2, 0, 3)), np.ones((2, 3))])
+    assert got.shape == (2, 0, 3)
+    np.testing.assert_array_equal(state, np.ones((2, 3)))
+
+
+@check
+def every_length_goes_through_one_function():
+    x = K.placeholder((None, None, 2))
+    last, _, _ = K.rnn(
+        lambda x_t, s: (x_t + s[0], [x_t + s[0]]), x, [K.sum(K.zeros_like(x), axis=1)]
+    )
+    f = K.function([x], [last])
+    for time in (1, 5, 3, 8, 5):
+        values = np.random.default_rng(time).uniform(-1, 1, (3, time, 2))
+        np.testing.assert_allclose(f([values])[0], values.sum(1), rtol=1e-5, atol=1e-5)
+
+
+@check(needs_numbers=False)
+def the_learning_phase_shows():
+    x = K.placeholder((2, 4, 3))
+    step = lambda x_t, s: (K.in_train_phase(x_t * 2, x_t), s)
+    last, _, _ = K.rnn(step, x, [K.zeros((2, 3))])
+    assert last._uses_learning_phase
+
+
+error(
+    lambda x, h, mask: K.rnn(lambda x_t, s: (x_t, s), x, [h], mask=mask)[0],
+    [rand(2, 4, 3), rand(2, 3), bools(2, 5)],
+    run=True,
+    label="rnn(mask of another length)",
+    text="rnn: sequences must have one length; got 4 and 5.",
+)

@@ -1,0 +1,120 @@
+"""switch: one of two expressions."""
+
+import horngate as K
+import numpy as np
+from cases.harness import case, check, error
+from cases.inputs import bools, data, ints, rand
+
+
+def switch(condition, a, b):
+    return K.switch(condition, a, b)
+
+
+def select(condition, a, b):
+    """The condition gets axes at the end until it can be repeated."""
+    condition = condition.reshape(condition.shape + (1,) * (max(a.ndim, b.ndim) - condition.ndim))
+    return np.where(condition, a, b)
+
+
+for condition, shape in [
+    ((), (3, 4)),
+    ((3, 4), (3, 4)),
+    ((3,), (3, 4)),
+    ((2, 3), (2, 3, 4)),
+    ((2, 1), (2, 3)),
+    ((2,), (2, 3, 4)),
+    ((), ()),
+    ((0,), (0, 3)),
+    ((67,), (67, 31)),
+]:
+    case(
+        switch,
+        [bools(*condition), rand(*shape), rand(*shape)],
+        oracle=select,
+        second=shape == (3, 4),
+    )
+case(
+    switch,
+    [ints(3, 4, low=-1, high=2), rand(3, 4), rand(3, 4)],
+    oracle=lambda c, a, b: np.where(c != 0, a, b),
+)
+case(
+    switch,
+    [data([0.0, -2.0, 0.5]).no_grad(), rand(3), rand(3)],
+    oracle=lambda c, a, b: np.where(c != 0, a, b),
+)
+for dtype in ("float16", "bfloat16", "int8", "int64", "bool"):
+    case(switch, [bools(3, 4), rand(3, 4), rand(3, 4)], oracle=select, dtypes=(dtype,))
+case(
+    lambda c, a: K.switch(c, a, 0),
+    [bools(3, 4), rand(3, 4)],
+    oracle=lambda c, a: np.where(c, a, 0),
+    label="switch(number)",
+)
+case(
+    lambda c, a: K.switch(c, 1.5, a),
+    [bools(3, 4), rand(3, 4)],
+    oracle=lambda c, a: np.where(c, 1.5, a),
+    label="switch(1.5)",
+)
+
+
+def of_callables(condition, x, y):
+    return K.switch(condition, lambda: K.exp(x) * y, lambda: K.dot(x, K.transpose(y))[:, :3])
+
+
+def of_callables_oracle(condition, x, y):
+    return np.exp(x) * y if condition else x @ y.T
+
+
+for value in (False, True):
+    case(
+        of_callables,
+        [data(value, "bool"), rand(3, 3).known(), rand(3, 3).known()],
+        oracle=of_callables_oracle,
+        second=True,
+        label=f"switch(callables, {value})",
+    )
+
+
+def on_elements(condition, x):
+    return K.switch(condition, lambda: x * 2, lambda: x - 1)
+
+
+case(on_elements, [bools(3, 4), rand(3, 4)], oracle=lambda c, x: np.where(c, x * 2, x - 1))
+error(
+    switch,
+    [bools(3, 4), rand(3), rand(3)],
+    text="switch: condition must not have more dimensions than the expressions; got shapes (3, 4) and (3,).",
+)
+error(
+    lambda c, a, b: K.switch(c, lambda: a, lambda: K.cast(b, "float64")),
+    [bools(), rand(3), rand(3)],
+    raises=TypeError,
+    label="switch(dtypes)",
+    text="switch: both expressions must have one dtype; got float32 and float64.",
+)
+
+error(
+    switch,
+    [bools(), rand(2), rand(3)],
+    text="switch: both branches must give one shape; got (2,) and (3,).",
+)
+
+
+@check
+def only_the_chosen_callable_runs():
+    """The other one would fail: there is no such entry."""
+    condition, i = K.placeholder((), dtype="bool"), K.placeholder((), dtype="int32")
+    table = K.constant([1.0, 2.0])
+    y = K.switch(condition, lambda: K.gather(table, i), lambda: K.constant(7.0))
+    f = K.function([condition, i], [y])
+    assert f([False, 99])[0] == 7 and f([True, 1])[0] == 2
+
+
+@check
+def an_infinite_slope_of_the_other_branch_does_not_matter():
+    x = K.variable([-1.0, 4.0, -9.0])
+    y = K.switch(K.greater(x, 0), K.pow(x, 0.5), K.zeros_like(x))
+    gradient = K.eval(K.gradients(y, x)[0])
+    assert gradient[1] == 0.25
