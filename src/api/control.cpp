@@ -12,7 +12,7 @@
 namespace horngate {
 namespace {
 
-constexpr const char* kSwitch = "switch_";
+constexpr const char* kSwitch = "switch";
 
 /// The phase of the process: fixed, or a flag that all graphs share.
 struct Phase {
@@ -142,27 +142,34 @@ Tensor switch_(const Tensor& condition, const Expression& then_expression,
   return take_one(c, then_expression, else_expression);
 }
 
-Tensor in_train_phase(const Expression& x, const Expression& alt, const Training& training) {
-  constexpr const char* kName = "in_train_phase";
+/// x in one phase, alt in the other: `x_trains` says which. Errors speak of x and alt as the caller wrote them.
+static Tensor by_phase(const char* function, const Expression& x, const Expression& alt,
+                       const Training& training, bool x_trains) {
   std::optional<bool> value = training.value();
   Tensor flag = training.tensor();
   if (!value && !flag.defined()) {
     value = fixed_learning_phase();
     if (!value) flag = learning_phase();
   }
-  if (value) return take(kName, *value ? x : alt);
-  if (flag.node()->prim != Prim::learning_phase) return switch_(flag, x, alt);
-  Branches r = branches_of(kName, x, alt, "x", "alt");
+  if (value) return take(function, *value == x_trains ? x : alt);
+  if (flag.node()->prim != Prim::learning_phase)
+    return x_trains ? switch_(flag, x, alt) : switch_(flag, alt, x);
+  Branches r = branches_of(function, x, alt, "x", "alt");
   if (r.a.same_as(r.b)) return r.a;
   if (x.number()) r.a = prim::broadcast_like(r.a, r.b);
   if (alt.number()) r.b = prim::broadcast_like(r.b, r.a);
-  check(r.a.ndim() == r.b.ndim(), kName, "x and alt must have equally many dimensions; got shapes ",
-        r.a.shape(), " and ", r.b.shape(), ".");
-  return emit(attrs::phase{}, {r.a, r.b});
+  check(r.a.ndim() == r.b.ndim(), function,
+        "x and alt must have equally many dimensions; got shapes ", r.a.shape(), " and ",
+        r.b.shape(), ".");
+  return x_trains ? emit(attrs::phase{}, {r.a, r.b}) : emit(attrs::phase{}, {r.b, r.a});
+}
+
+Tensor in_train_phase(const Expression& x, const Expression& alt, const Training& training) {
+  return by_phase("in_train_phase", x, alt, training, true);
 }
 
 Tensor in_test_phase(const Expression& x, const Expression& alt, const Training& training) {
-  return in_train_phase(alt, x, training);
+  return by_phase("in_test_phase", x, alt, training, false);
 }
 
 Tensor learning_phase() {

@@ -19,7 +19,7 @@ DType dtype_from(std::string_view name) {
     if (name == kNames[i]) return static_cast<DType>(i);
   std::string known;
   for (const char* n : kNames) known += std::string(known.empty() ? "" : ", ") + n;
-  fail("dtype", "must be one of ", known, "; got \"", name, "\".");
+  throw ValueError(text_of("dtype must be one of ", known, "; got \"", name, "\"."));
 }
 
 float to_float(bfloat16_t b) { return std::bit_cast<float>(static_cast<uint32_t>(b.bits) << 16); }

@@ -106,7 +106,7 @@ class Case:
         """(mode, arguments) of each test."""
         for dtype in self.dtypes:
             yield "value", {"dtype": dtype}
-        if self.none:
+        if self.none is not False:
             yield "none", {"dtype": self.dtypes[0]}
         if self.grad == "none":
             yield "disconnected", {}
@@ -114,7 +114,7 @@ class Case:
             for dtype in ("float32", "float64"):
                 if dtype in self.dtypes:
                     yield "gradient", {"dtype": dtype}
-            if self.none:
+            if self.none is not False:
                 yield "gradient_none", {}
         if self.second:
             yield "second_gradient", {}

@@ -118,6 +118,7 @@ class Executable::Compiler {
     invariant(make != nullptr, "there is no native kernel of ", primitive(n.prim).name);
     step.kernel = make(call);
     step.name = primitive(n.prim).name;
+    if (n.name) step.node = *n.name;
   }
 
   void make_group(const StepNodes& s, Step& step, StepValues& values, PendingGroup& group) {
@@ -478,8 +479,21 @@ void Executable::run(const void* const* in, void* const* out, std::byte* arena,
       step.many->run(first, first + step.n_in);
     } else {
       context.scratch = arena + step.scratch;
-      step.kernel->run(first, first + step.n_in, context);
+      run_kernel(step, first, context);
     }
+  }
+}
+
+/// Bad data (an index out of range) is reported with the name of the node, where the user gave one.
+void Executable::run_kernel(const Step& step, void** pointers, RunContext& context) {
+  try {
+    step.kernel->run(pointers, pointers + step.n_in, context);
+  } catch (const IndexError& e) {
+    if (step.node.empty()) throw;
+    throw IndexError(text_of(e.what(), " (node \"", step.node, "\")"));
+  } catch (const ValueError& e) {
+    if (step.node.empty()) throw;
+    throw ValueError(text_of(e.what(), " (node \"", step.node, "\")"));
   }
 }
 

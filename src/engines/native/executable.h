@@ -39,6 +39,7 @@ class Executable {
     uint32_t first = 0, n_in = 0, n_out = 0;  // its pointers in the frame: operands, then results
     size_t scratch = 0;                       // offset in the arena
     std::string name;
+    std::string node;  // the user's name of the node, for errors
   };
   /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.
   struct Frame {
@@ -51,6 +52,7 @@ class Executable {
   };
   class Compiler;
 
+  static void run_kernel(const Step& step, void** pointers, RunContext& context);
   std::unique_ptr<Frame> take_frame();
   void give_frame(std::unique_ptr<Frame> frame);
 
