@@ -26,7 +26,7 @@ folders=()
 for folder in tests/python tests/cases; do [[ -d $folder ]] && folders+=("$folder"); done
 if ((${#folders[@]})); then
   # Workers cost a second to start and save half of a minute.
-  .venv/bin/python -m pytest "${folders[@]}" -q -n "$jobs" \
+  .venv/bin/python -m pytest "${folders[@]}" -q -rs -n "$jobs" \
     --junitxml "$results/pytest.xml" "$@" || status=1
 else
   echo "no Python tests yet"
