@@ -221,7 +221,7 @@ TEST(ApiControl, Switch) {
   EXPECT_EQ(switch_(input({}), t, 0.0).shape(), (Shape{3, 2}));
   EXPECT_EQ(
       error_of([&] { (void)switch_(input({3, 2, 1}), t, t); }),
-      "switch_: condition must not have more dimensions than the expressions; got shapes (3, 2, 1) "
+      "switch: condition must not have more dimensions than the expressions; got shapes (3, 2, 1) "
       "and (3, 2).");
   // What is certain is not built.
   int called = 0;
