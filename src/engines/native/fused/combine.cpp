@@ -32,12 +32,17 @@ void ProgramBuilder::replace(Value& v, Op op, Reg a, Reg b, Reg c) {
   count_uses();
 }
 
-// -(a b), sigmoid(a) tanh(b), x / 2^k
+// -(a b), exp(-(a b)), sigmoid(a) tanh(b), x / 2^k
 bool ProgramBuilder::combine_product(Value& v) {
   const Reg a = v.instr.a, b = v.instr.b;
   if (v.instr.op == Op::neg) {
     if (const Value* m = single(a, Op::mul)) {
       replace(v, Op::nmul, m->instr.a, m->instr.b);
+      return true;
+    }
+  } else if (v.instr.op == Op::exp) {
+    if (const Value* m = single(a, Op::nmul)) {
+      replace(v, Op::exp_nmul, m->instr.a, m->instr.b);
       return true;
     }
   } else if (v.instr.op == Op::mul) {
@@ -75,6 +80,10 @@ bool ProgramBuilder::combine_sum(Value& v) {
     replace(v, adds ? Op::fma : Op::fnma, n->instr.a, n->instr.b, a);
   } else if (const Value* p = single(b, Op::nmul)) {
     replace(v, adds ? Op::fnma : Op::fma, p->instr.a, p->instr.b, a);
+  } else if (const Value* g = adds ? single(a, Op::sigmoid_tanh) : nullptr) {
+    replace(v, Op::sigmoid_tanh_add, g->instr.a, g->instr.b, b);
+  } else if (const Value* h = adds ? single(b, Op::sigmoid_tanh) : nullptr) {
+    replace(v, Op::sigmoid_tanh_add, h->instr.a, h->instr.b, a);
   } else if (const Value* q = adds ? single(a, Op::nmul) : nullptr) {
     replace(v, Op::fnma, q->instr.a, q->instr.b, b);
   } else if (const Value* s = single(b, Op::neg)) {

@@ -47,6 +47,8 @@ constexpr bool stored_as_lane(DType t) { return dtype_of(lane_of(t)) == t; }
   X(fms)                                        /* a * b - c */                                    \
   X(fnma)                                       /* c - a * b */                                    \
   X(sigmoid_tanh)                               /* sigmoid(a) * tanh(b), one division */           \
+  X(sigmoid_tanh_add)                           /* sigmoid(a) * tanh(b) + c */                     \
+  X(exp_nmul)                                   /* exp(-(a * b)) */                                \
   X(round_f16) X(round_bf16)                    /* f32 to the nearest of the half type */          \
   X(wrap_i8) X(wrap_i16) X(wrap_u8) X(wrap_u16) /* of i32 lanes */                                 \
   X(wrap_u32)                                   /* of i64 lanes */                                 \

@@ -29,6 +29,8 @@ int cost_of(Op op) {
     case Op::erf:
     case Op::sin:
     case Op::cos:
+    case Op::exp_nmul:
+    case Op::sigmoid_tanh_add:
     case Op::sigmoid_tanh: return 8;
     case Op::pow:
     case Op::mod:

@@ -237,6 +237,22 @@ struct SigmoidTanh {
   }
 };
 
+/// The update of an LSTM's cell: sigmoid(a) * tanh(b) + c.
+struct SigmoidTanhAdd {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b, V c) const {
+    return hn::Add(SigmoidTanh()(d, a, b), c);
+  }
+};
+
+/// exp(-(a * b)), as in radial functions.
+struct ExpNegatedMul {
+  template <class D, class V>
+  HWY_INLINE V operator()(D d, V a, V b) const {
+    return Exp()(d, hn::Neg(hn::Mul(a, b)));
+  }
+};
+
 /// x = 2^k m with m around 1 (m in [kLowest, 2 kLowest)), for positive normal x.
 template <class D, class V>
 struct LogParts {

@@ -25,6 +25,8 @@ void fill_math_f32(Kernels& k) {
   k.set(Op::cos, Lane::f32, unary_kernel<float, Cos>);
   k.set(Op::pow, Lane::f32, binary_kernel<float, Pow>);
   k.set(Op::sigmoid_tanh, Lane::f32, binary_kernel<float, SigmoidTanh>);
+  k.set(Op::sigmoid_tanh_add, Lane::f32, ternary_kernel<float, SigmoidTanhAdd>);
+  k.set(Op::exp_nmul, Lane::f32, binary_kernel<float, ExpNegatedMul>);
 }
 
 }  // namespace horngate::native::fused::HWY_NAMESPACE

@@ -25,6 +25,8 @@ void fill_math_f64(Kernels& k) {
   k.set(Op::cos, Lane::f64, unary_kernel<double, Cos>);
   k.set(Op::pow, Lane::f64, binary_kernel<double, Pow>);
   k.set(Op::sigmoid_tanh, Lane::f64, binary_kernel<double, SigmoidTanh>);
+  k.set(Op::sigmoid_tanh_add, Lane::f64, ternary_kernel<double, SigmoidTanhAdd>);
+  k.set(Op::exp_nmul, Lane::f64, binary_kernel<double, ExpNegatedMul>);
 }
 
 }  // namespace horngate::native::fused::HWY_NAMESPACE
