@@ -254,6 +254,35 @@ TEST(FusedProgram, CombinedSigns) {
         Op::fma, 115);
 }
 
+TEST(FusedProgram, CombinedGatesAndRadials) {
+  // sigmoid(x) * tanh(y) + z and exp(-(x * y)): one instruction each, the same numbers as step by step.
+  constexpr int64_t n = 37;
+  std::vector<float> x(n), y(n), z(n), gate(n), radial(n);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] = 0.3f * static_cast<float>(i) - 5.0f;
+    y[i] = 2.0f - 0.11f * static_cast<float>(i);
+    z[i] = 0.5f * static_cast<float>(i % 7);
+  }
+  for (const bool gate_first : {true, false}) {
+    ProgramBuilder b;
+    const Reg rx = b.input(f32), ry = b.input(f32), rz = b.input(f32);
+    const Reg product =
+        b.op(Prim::mul, f32, b.op(Prim::sigmoid, f32, rx), b.op(Prim::tanh, f32, ry));
+    b.output(gate_first ? b.op(Prim::add, f32, product, rz) : b.op(Prim::add, f32, rz, product));
+    b.output(b.op(Prim::exp, f32, b.op(Prim::neg, f32, b.op(Prim::mul, f32, rx, ry))));
+    const Program p = b.build();
+    ASSERT_EQ(p.code.size(), 2u);
+    EXPECT_EQ(p.code[0].op, Op::sigmoid_tanh_add);
+    EXPECT_EQ(p.code[1].op, Op::exp_nmul);
+    run(*flat_group(p, n), {x.data(), y.data(), z.data()}, {gate.data(), radial.data()});
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double want = 1 / (1 + std::exp(-double{x[i]})) * std::tanh(double{y[i]}) + z[i];
+      EXPECT_NEAR(gate[i], want, 1e-6 * std::max(1.0, std::fabs(want)));
+      EXPECT_NEAR(radial[i], std::exp(-double{x[i] * y[i]}), 2e-6 * std::exp(-double{x[i] * y[i]}));
+    }
+  }
+}
+
 TEST(FusedMultiGroup, IsOneLoopOverAllSets) {
   for (int threads : {1, 3}) {
     set_thread_count(threads);
