@@ -107,9 +107,7 @@ Array get_value(const Variable& x) {
 Arrays batch_get_value(const std::vector<Variable>& xs) {
   std::vector<VariableState*> states;
   for (const Variable& x : xs) states.push_back(&state_of(x, "batch_get_value"));
-  std::vector<VariableState*> sorted = states;
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->id < b->id; });
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  const std::vector<VariableState*> sorted = in_id_order(states);
   Arrays held;
   for (VariableState* v : sorted) v->guard.lock_shared();
   for (VariableState* v : states) held.push_back(v->value);
@@ -135,9 +133,7 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
     fresh.push_back(cast.raw() == value.raw() ? cast.copy() : cast.contiguous());
   }
   const VariableLocks writers(states);
-  std::vector<VariableState*> sorted = states;
-  std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->id < b->id; });
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  const std::vector<VariableState*> sorted = in_id_order(states);
   for (VariableState* v : sorted) v->guard.lock();
   for (size_t i = 0; i < states.size(); ++i) {
     states[i]->value = std::move(fresh[i]);

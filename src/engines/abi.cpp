@@ -106,6 +106,16 @@ TensorType import_type(const hg_type& t) {
                     t.flags & HG_TYPE_SPARSE);
 }
 
+hg_buffer buffer_of(const TensorType& t, void* data) {
+  return {sizeof(hg_buffer),
+          {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
+           t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
+          data,
+          t.nbytes(),
+          nullptr,
+          nullptr};
+}
+
 namespace {
 
 class Reader final : public AttrReader {

@@ -18,6 +18,8 @@ struct TensorType {
       : shape(std::move(s)), dtype(t), sparse(is_sparse) {}
   bool operator==(const TensorType&) const = default;
   std::string str() const;  // "float32(None, 10)"
+  /// Bytes of a dense value; the shape must be static.
+  size_t nbytes() const { return static_cast<size_t>(shape.size()) * size_of(dtype); }
 };
 
 /// The type that covers both: dimensions that differ become None. TypeError/ValueError when they cannot meet.

@@ -18,15 +18,6 @@ bool foldable(const GraphNode& n) {
          n.prim == Prim::concat || n.prim == Prim::slice;
 }
 
-hg_buffer buffer_of(const Array& a) {
-  return {sizeof(hg_buffer),
-          {static_cast<int32_t>(a.dtype()), static_cast<int32_t>(a.ndim()), a.dims().data(), 0},
-          a.raw(),
-          a.nbytes(),
-          nullptr,
-          nullptr};
-}
-
 }  // namespace
 
 ValueId fold_constants(Rewriter& r, const GraphNode& node) {
@@ -57,8 +48,9 @@ ValueId fold_constants(Rewriter& r, const GraphNode& node) {
   void* executable = nullptr;
   if (native.api->compile(native.self, c.get(), &executable, &status) != 0) return kNoValue;
   std::vector<hg_buffer> in;
-  for (const Array& a : values) in.push_back(buffer_of(a));
-  hg_buffer out = buffer_of(result);
+  for (size_t i = 0; i < values.size(); ++i)
+    in.push_back(buffer_of(g.values[g.inputs[i]], values[i].raw()));
+  hg_buffer out = buffer_of(types[0], result.raw());
   const int failed = native.api->run(executable, in.data(), &out, nullptr, &status);
   native.api->free_executable(executable);
   return failed ? kNoValue : r.constant(result);

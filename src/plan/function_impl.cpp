@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engines/abi.h"
 #include "ir/check.h"
 #include "passes/fold_ints.h"
 #include "plan/warn.h"
@@ -73,20 +74,7 @@ struct InCall {
   ~InCall() { in_call = false; }
 };
 
-size_t bytes_of(const TensorType& t) {
-  return static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
-}
 size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-hg_buffer buffer_of(const TensorType& t, void* data) {
-  return {sizeof(hg_buffer),
-          {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
-           t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
-          data,
-          bytes_of(t),
-          nullptr,
-          nullptr};
-}
 
 }  // namespace
 
@@ -98,10 +86,14 @@ void set_print_handler(std::function<void(const std::string&)> handler) {
   print_handler() = std::move(handler);
 }
 
+std::vector<VariableState*> in_id_order(std::vector<VariableState*> variables) {
+  std::sort(variables.begin(), variables.end(), [](auto* a, auto* b) { return a->id < b->id; });
+  variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+  return variables;
+}
+
 VariableLocks::VariableLocks(std::vector<VariableState*> variables)
-    : variables_(std::move(variables)) {
-  std::sort(variables_.begin(), variables_.end(), [](auto* a, auto* b) { return a->id < b->id; });
-  variables_.erase(std::unique(variables_.begin(), variables_.end()), variables_.end());
+    : variables_(in_id_order(std::move(variables))) {
   for (VariableState* v : variables_) v->writer.lock();
 }
 VariableLocks::~VariableLocks() {
@@ -357,14 +349,14 @@ struct FunctionImpl::Call {
     }
     size_t bytes = 0;
     for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
-      if (!data[s]) bytes += padded(bytes_of(plan.slots[s])) + 64;
+      if (!data[s]) bytes += padded(plan.slots[s].nbytes()) + 64;
     if (bytes == 0) return;
     temporaries = Storage::allocate(bytes);
     auto* at = static_cast<std::byte*>(temporaries.data());
     for (size_t s = inputs.size(); s < plan.slots.size(); ++s) {
       if (data[s]) continue;
       data[s] = at;
-      at += padded(bytes_of(plan.slots[s]));
+      at += padded(plan.slots[s].nbytes());
     }
   }
 

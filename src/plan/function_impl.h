@@ -92,6 +92,9 @@ void set_interrupt_check(int (*check)());
 /// Where lines of print_tensor go; standard error by default.
 void set_print_handler(std::function<void(const std::string&)> handler);
 
+/// Each variable once, in the order in which locks are taken.
+std::vector<VariableState*> in_id_order(std::vector<VariableState*> variables);
+
 /// Writers' locks of several variables at once, in id order.
 class VariableLocks {
  public:

@@ -11,10 +11,6 @@
 namespace horngate::native {
 namespace {
 
-size_t bytes_of(const TensorType& t) {
-  return static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
-}
-
 Ints contiguous_strides(const Ints& dims) {
   Ints strides(dims.size(), 0);
   int64_t stride = 1;
@@ -298,7 +294,7 @@ class Executable::Compiler {
         continue;
       }
       Step copy;
-      const size_t bytes = bytes_of(g_.values[g_.outputs[i]]);
+      const size_t bytes = g_.values[g_.outputs[i]].nbytes();
       copy.kernel = kernel_of([bytes](const void* const* in, void* const* out, RunContext&) {
         if (bytes && in[0] != out[0]) std::memcpy(out[0], in[0], bytes);
       });
@@ -324,7 +320,7 @@ class Executable::Compiler {
       for (size_t o = 0; o < values_[s].out.size(); ++o) {
         const ValueId root = alias_of_[values_[s].out[o]];
         if (place_[root].kind != Place::nowhere) continue;
-        const size_t bytes = bytes_of(g_.values[root]);
+        const size_t bytes = g_.values[root].nbytes();
         const ValueId donor = find_donor(step, values_[s], o, s, last, taken);
         if (donor != kNoValue) {
           place_[root] = place_[donor];
@@ -343,7 +339,7 @@ class Executable::Compiler {
       }
       for (ValueId v : dying[s])
         if (std::find(taken.begin(), taken.end(), v) == taken.end())
-          plan.release(place_[v].at, bytes_of(g_.values[v]));
+          plan.release(place_[v].at, g_.values[v].nbytes());
     }
     exe_.arena_bytes_ = plan.peak();
   }
@@ -356,7 +352,7 @@ class Executable::Compiler {
       const ValueId root = alias_of_[values.in[i]];
       if (place_[root].kind != Place::arena || last[root] != s) continue;
       if (std::find(taken.begin(), taken.end(), root) != taken.end()) continue;
-      if (bytes_of(g_.values[root]) != bytes_of(out)) continue;
+      if (g_.values[root].nbytes() != out.nbytes()) continue;
       if (std::count_if(values.in.begin(), values.in.end(),
                         [&](ValueId v) { return alias_of_[v] == root; }) != 1)
         continue;

@@ -7,9 +7,6 @@
 namespace horngate::native::kernels {
 namespace {
 
-size_t bytes_of(const TensorType& t) {
-  return static_cast<size_t>(t.shape.size()) * size_of(t.dtype);
-}
 size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A sequence cut into slices along an axis: `outer` runs of `run` bytes, `length` of them interleaved.
@@ -61,7 +58,7 @@ class ScanKernel final : public Kernel {
       if (!xs_.back().direct()) xs_.back().buffer = reserve(xs_.back().bytes());
     }
     for (size_t i = 0; i < n_c_; ++i) {
-      carry_bytes_.push_back(bytes_of(call.out[i]));
+      carry_bytes_.push_back(call.out[i].nbytes());
       for (int k = 0; k < 2; ++k) carry_buffer_[k].push_back(reserve(carry_bytes_.back()));
     }
     for (size_t i = 0; i < static_cast<size_t>(a.ys); ++i) {
