@@ -26,6 +26,12 @@ struct Specialised {
 Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs,
                        const InputInts& ints);
 
+/// On a static graph: moves out of loops what need not be done step by step.
+Graph improve_loops(Graph graph);
+/// In a loop's body: products that share an operand, or are added up, with matrices that do not change become one.
+/// `order`, a number per input: in which order the matrices are best put together.
+Graph merge_products(Graph body, const attrs::scan& loop, const std::vector<int64_t>& order);
+
 /// Removes what no output needs; inputs stay.
 Graph remove_dead(Graph graph);
 

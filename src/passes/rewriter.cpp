@@ -1,4 +1,4 @@
-// Rewriter: common subexpressions and local simplifications.
+// Rewriter: building, and common subexpressions. simplify.cpp has the local rules.
 #include "passes/rewriter.h"
 
 #include <bit>
@@ -28,12 +28,6 @@ class AttrHash final : public AttrVisitor {
       mix(reinterpret_cast<uint64_t>(v.raw()));
   }
 };
-
-bool is_whole_slice(const attrs::slice& a, const Shape& in, const Shape& out) {
-  for (int64_t s : a.steps)
-    if (s != 1) return false;
-  return in == out && in.is_static();
-}
 
 }  // namespace
 
@@ -107,86 +101,6 @@ SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
   if (mergeable) by_hash_.emplace(h, static_cast<uint32_t>(index));
   graph.nodes.push_back(std::move(node));
   return graph.nodes.back().out;
-}
-
-ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
-  const TensorType& out = types[0];
-  const auto is = [&](size_t i, double wanted) {
-    double v = 0;
-    return scalar_constant(n.in[i], &v) && v == wanted;
-  };
-  // An operand that already has the result's type may stand for it.
-  const auto fits = [&](size_t i) { return graph.values[n.in[i]] == out && out.shape.is_static(); };
-  const auto fits_scalar = [&](size_t i, size_t other) {
-    return fits(i) || (graph.values[n.in[other]].shape.ndim() == 0 && graph.values[n.in[i]] == out);
-  };
-  switch (n.prim) {
-    case Prim::stop_gradient: return n.in[0];
-    case Prim::cast: return graph.values[n.in[0]].dtype == out.dtype ? n.in[0] : kNoValue;
-    case Prim::reshape:
-    case Prim::expand_dims:
-    case Prim::squeeze: {
-      if (fits(0)) return n.in[0];
-      // Static views of views look at the first one.
-      const GraphNode* from = maker(n.in[0]);
-      if (from && out.shape.is_static() &&
-          (from->prim == Prim::reshape || from->prim == Prim::expand_dims ||
-           from->prim == Prim::squeeze)) {
-        const ValueId source = from->in[0];
-        if (graph.values[source] == out) return source;
-        n = GraphNode{Prim::reshape,
-                      {source},
-                      {},
-                      AttrRef(new AttrsOf<attrs::reshape>({.shape = out.shape.dims()})),
-                      {},
-                      n.name};
-      }
-      return kNoValue;
-    }
-    case Prim::broadcast:
-    case Prim::sum_to: return fits(0) ? n.in[0] : kNoValue;
-    case Prim::slice:
-      return is_whole_slice(n.as<attrs::slice>(), graph.values[n.in[0]].shape, out.shape)
-                 ? n.in[0]
-                 : kNoValue;
-    case Prim::transpose: {
-      const GraphNode* from = maker(n.in[0]);
-      Ints perm = n.as<attrs::transpose>().perm;
-      ValueId source = n.in[0];
-      if (from && from->prim == Prim::transpose) {
-        const Ints& inner = from->as<attrs::transpose>().perm;
-        for (int64_t& p : perm) p = inner[static_cast<size_t>(p)];
-        source = from->in[0];
-      }
-      bool identity = true;
-      for (size_t i = 0; i < perm.size(); ++i) identity &= perm[i] == static_cast<int64_t>(i);
-      if (identity) return source;
-      n.in[0] = source;
-      n.attrs = AttrRef(new AttrsOf<attrs::transpose>({.perm = perm}));
-      return kNoValue;
-    }
-    case Prim::neg: {
-      const GraphNode* from = maker(n.in[0]);
-      return from && from->prim == Prim::neg ? from->in[0] : kNoValue;
-    }
-    case Prim::add:
-      if (fits_scalar(0, 1) && is(1, 0)) return n.in[0];
-      if (fits_scalar(1, 0) && is(0, 0)) return n.in[1];
-      return kNoValue;
-    case Prim::sub: return fits_scalar(0, 1) && is(1, 0) ? n.in[0] : kNoValue;
-    case Prim::mul:
-      if (fits_scalar(0, 1) && is(1, 1)) return n.in[0];
-      if (fits_scalar(1, 0) && is(0, 1)) return n.in[1];
-      return kNoValue;
-    case Prim::div: return fits_scalar(0, 1) && is(1, 1) ? n.in[0] : kNoValue;
-    case Prim::select: {
-      double c = 0;
-      if (!scalar_constant(n.in[0], &c)) return kNoValue;
-      const size_t chosen = c != 0 ? 1 : 2;
-      return fits(chosen) ? n.in[chosen] : kNoValue;
-    }
-    default: return kNoValue;
-  }
 }
 
 }  // namespace horngate

@@ -35,6 +35,10 @@ class Rewriter {
  private:
   /// The value that stands for the node's result, or kNoValue. May rewrite the node.
   ValueId simplify(GraphNode& node, const Types& types);
+  ValueId repeated_scalar(ValueId v) const;
+  ValueId add_paddings(const GraphNode& node);
+  ValueId simplify_concat(GraphNode& node, const TensorType& out);
+  ValueId slice_of_concat(const GraphNode& node, const TensorType& out);
 
   std::vector<int32_t> maker_;  // per value: index of its node, -1 for inputs
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // node indices

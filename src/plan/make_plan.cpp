@@ -219,7 +219,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   auto plan = std::make_shared<Plan>();
   Specialised s = specialise(graph, inputs, ints);
   if (s.result) {
-    Maker(context, engine, *plan).run(std::move(*s.result));
+    Maker(context, engine, *plan).run(improve_loops(std::move(*s.result)));
     return plan;
   }
   // Shapes depend on data: plan the part that computes them; the rest waits for the numbers.
@@ -229,7 +229,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
             "the values that shapes depend on need other such values first");
   PlanContext all;
   all.n_outputs = first.result->outputs.size();
-  Maker(all, engine, *plan).run(std::move(*first.result));
+  Maker(all, engine, *plan).run(improve_loops(std::move(*first.result)));
   plan->crossing = std::move(plan->outputs);
   plan->outputs.clear();
   plan->n_needed = s.needed.size();

@@ -7,6 +7,7 @@
 #include "engines/native/memory_plan.h"
 #include "ir/check.h"
 #include "passes/passes.h"
+#include "prims/rules.h"
 
 namespace horngate::native {
 namespace {
@@ -18,15 +19,19 @@ Ints contiguous_strides(const Ints& dims) {
   return strides;
 }
 
-/// How a value of shape `from` is read while iterating over `extent`: stride 0 where it repeats.
-fused::Access broadcast_access(const Ints& from, const Ints& extent) {
-  const Ints strides = contiguous_strides(from);
+/// How a view of shape `from` is read while iterating over `extent`: stride 0 where it repeats.
+fused::Access broadcast_view(const fused::Access& view, const Ints& from, const Ints& extent) {
   fused::Access a;
+  a.offset = view.offset;
   a.stride = Ints(extent.size(), 0);
   const size_t lead = extent.size() - from.size();
   for (size_t i = 0; i < from.size(); ++i)
-    if (from[i] != 1) a.stride[lead + i] = strides[i];
+    if (from[i] != 1) a.stride[lead + i] = view.stride[i];
   return a;
+}
+
+fused::Access broadcast_access(const Ints& from, const Ints& extent) {
+  return broadcast_view({contiguous_strides(from), 0}, from, extent);
 }
 
 }  // namespace
@@ -45,7 +50,9 @@ class Executable::Compiler {
     for (size_t i = 0; i < g_.nodes.size(); ++i)
       for (ValueId v : g_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
     place_inputs_and_constants();
-    make_steps();
+    const std::vector<StepNodes> steps = fuse(g_);
+    find_views(steps);
+    make_steps(steps);
     if (!g_.in_place.empty()) merge_updates();
     make_groups();
     place_outputs();
@@ -66,6 +73,12 @@ class Executable::Compiler {
     size_t set_in = 1, set_out = 1;            // values per set of a merged group
   };
 
+  /// A value that has no memory of its own: where it is in that of another one.
+  struct View {
+    ValueId source = kNoValue;
+    fused::Access access;
+  };
+
   const GraphNode* maker(ValueId v) const {
     return maker_[v] < 0 ? nullptr : &g_.nodes[static_cast<size_t>(maker_[v])];
   }
@@ -80,8 +93,59 @@ class Executable::Compiler {
       }
   }
 
-  void make_steps() {
-    for (const StepNodes& s : fuse(g_)) {
+  /// Slices that only fused groups read are read where they lie; what groups make for a concat alone is written
+  /// into its result. Neither is a step of its own then.
+  void find_views(const std::vector<StepNodes>& steps) {
+    std::vector<uint8_t> in_group(g_.nodes.size(), 0);
+    for (const StepNodes& s : steps)
+      for (uint32_t i : s.nodes) in_group[i] = s.fused;
+    count_consumers();
+    const auto grouped = [&](uint32_t i) { return i != UINT32_MAX && in_group[i]; };
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      const GraphNode& n = g_.nodes[i];
+      const auto& readers = consumers_[n.out[0]];
+      if (n.prim == Prim::slice && n.in.size() == 1 && !readers.empty() &&
+          std::all_of(readers.begin(), readers.end(), grouped))
+        views_[n.out[0]] = slice_view(n);
+      if (n.prim != Prim::concat) continue;
+      const auto fits = [&](ValueId v) {
+        const bool made = maker_[v] >= 0 && in_group[static_cast<size_t>(maker_[v])] &&
+                          primitive(maker(v)->prim).how == How::elementwise;
+        const auto outside = std::count_if(consumers_[v].begin(), consumers_[v].end(),
+                                           [&](uint32_t c) { return !grouped(c); });
+        return made && outside == 1 && std::count(n.in.begin(), n.in.end(), v) == 1;
+      };
+      if (std::all_of(n.in.begin(), n.in.end(), fits)) add_parts(n);
+    }
+  }
+
+  View slice_view(const GraphNode& n) const {
+    const auto& a = n.as<attrs::slice>();
+    const Shape& from = g_.values[n.in[0]].shape;
+    View view{n.in[0], {contiguous_strides(from.dims()), 0}};
+    for (size_t i = 0; i < from.ndim(); ++i) {
+      const int64_t step = a.steps.empty() ? 1 : a.steps[i];
+      view.access.offset += rules::slice_range(from.dim(i), a.starts[i], a.stops[i], step).start *
+                            view.access.stride[i];
+      view.access.stride[i] *= step;
+    }
+    return view;
+  }
+
+  void add_parts(const GraphNode& concat) {
+    const auto axis = static_cast<size_t>(concat.as<attrs::concat>().axis);
+    const ValueId whole = concat.out[0];
+    View part{whole, {contiguous_strides(g_.values[whole].shape.dims()), 0}};
+    for (ValueId v : concat.in) {
+      parts_[v] = part;
+      part.access.offset += g_.values[v].shape.dim(axis) * part.access.stride[axis];
+    }
+    views_[whole] = {};
+  }
+
+  void make_steps(const std::vector<StepNodes>& steps) {
+    for (const StepNodes& s : steps) {
+      if (!s.fused && views_.count(g_.nodes[s.nodes[0]].out[0])) continue;
       Step step;
       StepValues values;
       PendingGroup group;
@@ -136,9 +200,13 @@ class Executable::Compiler {
                 : builder.constant(*a.cast(DType::int64).data<int64_t>(), a.dtype());
       } else {
         r = builder.input(g_.values[v].dtype);
-        in.push_back(broadcast_access(g_.values[v].shape.dims(), extent));
-        values.in.push_back(v);
-        values.in_whole.push_back(g_.values[v].shape.dims() == extent);
+        const auto view = views_.find(v);
+        const bool direct = view == views_.end() || view->second.source == kNoValue;
+        in.push_back(direct
+                         ? broadcast_access(g_.values[v].shape.dims(), extent)
+                         : broadcast_view(view->second.access, g_.values[v].shape.dims(), extent));
+        values.in.push_back(direct ? v : view->second.source);
+        values.in_whole.push_back(direct && g_.values[v].shape.dims() == extent);
       }
       regs[v] = r;
       return r;
@@ -169,9 +237,11 @@ class Executable::Compiler {
       regs[n.out[0]] = r;
       if (read_outside[k]) {
         builder.output(r);
-        values.out.push_back(n.out[0]);
-        values.out_whole.push_back(true);
-        out.push_back({contiguous_strides(extent), 0});
+        const auto part = parts_.find(n.out[0]);
+        const bool whole = part == parts_.end();
+        values.out.push_back(whole ? n.out[0] : part->second.source);
+        values.out_whole.push_back(whole);
+        out.push_back(whole ? fused::Access{contiguous_strides(extent), 0} : part->second.access);
       }
     }
     step.name += ")";
@@ -266,14 +336,15 @@ class Executable::Compiler {
     return a;
   }
 
+  void count_consumers() {
+    consumers_.resize(g_.values.size());
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i)
+      for (ValueId v : g_.nodes[i].in) consumers_[v].push_back(i);
+    for (ValueId v : g_.outputs) consumers_[v].push_back(UINT32_MAX);
+  }
+
   /// Which members' values are graph outputs or read by other steps.
   std::vector<uint8_t> members_read_outside(const StepNodes& s) {
-    if (consumers_.empty()) {
-      consumers_.resize(g_.values.size());
-      for (uint32_t i = 0; i < g_.nodes.size(); ++i)
-        for (ValueId v : g_.nodes[i].in) consumers_[v].push_back(i);
-      for (ValueId v : g_.outputs) consumers_[v].push_back(UINT32_MAX);
-    }
     std::vector<uint8_t> outside(s.nodes.size(), 0);
     for (size_t k = 0; k < s.nodes.size(); ++k)
       for (uint32_t c : consumers_[g_.nodes[s.nodes[k]].out[0]])
@@ -416,6 +487,9 @@ class Executable::Compiler {
   std::vector<PendingGroup> pending_;
   std::vector<SmallVec<uint32_t, 2>> consumers_;
   std::vector<std::pair<size_t, size_t>> copies_;  // step, output
+  std::unordered_map<ValueId, View>
+      views_;  // slices read in place; concats (no source) written in place
+  std::unordered_map<ValueId, View> parts_;  // what is written into a concat
 };
 
 Executable::Executable(const Graph& graph)

@@ -1,5 +1,5 @@
 // cond: runs one of two compiled branches.
-#include "engines/native/executable.h"
+#include "engines/native/bodies.h"
 
 namespace horngate::native::kernels {
 namespace {
@@ -7,10 +7,12 @@ namespace {
 class CondKernel final : public Kernel {
  public:
   explicit CondKernel(const KernelCall& call)
-      : then_(*call.bodies[0]), else_(*call.bodies[1]), n_then_(call.bodies[0]->inputs.size()) {}
+      : then_(compile_body(*call.bodies[0])),
+        else_(compile_body(*call.bodies[1])),
+        n_then_(call.bodies[0]->inputs.size()) {}
 
   size_t scratch_bytes() const override {
-    return std::max(then_.arena_bytes(), else_.arena_bytes());
+    return std::max(then_->arena_bytes(), else_->arena_bytes());
   }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
@@ -18,13 +20,13 @@ class CondKernel final : public Kernel {
     RunContext inner = context;
     auto* arena = static_cast<std::byte*>(context.scratch);
     if (condition)
-      then_.run(in + 1, out, arena, inner);
+      then_->run(in + 1, out, arena, inner);
     else
-      else_.run(in + 1 + n_then_, out, arena, inner);
+      else_->run(in + 1 + n_then_, out, arena, inner);
   }
 
  private:
-  Executable then_, else_;
+  std::shared_ptr<Executable> then_, else_;
   size_t n_then_;
 };
 

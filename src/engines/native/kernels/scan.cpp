@@ -2,7 +2,7 @@
 // axis they pass through a buffer. Carries alternate between two buffers.
 #include <cstring>
 
-#include "engines/native/executable.h"
+#include "engines/native/bodies.h"
 
 namespace horngate::native::kernels {
 namespace {
@@ -42,7 +42,7 @@ struct Slices {
 
 class ScanKernel final : public Kernel {
  public:
-  explicit ScanKernel(const KernelCall& call) : body_(*call.bodies[0]) {
+  explicit ScanKernel(const KernelCall& call) : body_(compile_body(*call.bodies[0])) {
     const auto& a = call.as<attrs::scan>();
     n_x_ = static_cast<size_t>(a.xs);
     n_c_ = static_cast<size_t>(a.carries);
@@ -68,7 +68,7 @@ class ScanKernel final : public Kernel {
     step_ = reserve(sizeof(int64_t));
     pointers_in_ = reserve((call.in.size() + 1) * sizeof(void*));
     pointers_out_ = reserve(call.out.size() * sizeof(void*));
-    arena_ = reserve(body_.arena_bytes());
+    arena_ = reserve(body_->arena_bytes());
   }
 
   size_t scratch_bytes() const override { return scratch_; }
@@ -103,7 +103,7 @@ class ScanKernel final : public Kernel {
         body_out[n_c_ + i] =
             ys_[i].direct() ? sequence + ys_[i].position(t) * ys_[i].run : scratch + ys_[i].buffer;
       }
-      body_.run(body_in, body_out, scratch + arena_, inner);
+      body_->run(body_in, body_out, scratch + arena_, inner);
       for (size_t i = 0; i < ys_.size(); ++i)
         if (!ys_[i].direct())
           ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
@@ -113,7 +113,7 @@ class ScanKernel final : public Kernel {
   }
 
  private:
-  Executable body_;
+  std::shared_ptr<Executable> body_;
   size_t n_x_, n_c_, n_cap_, length_;
   std::vector<Slices> xs_, ys_;
   std::vector<size_t> carry_bytes_, carry_buffer_[2];

@@ -1,0 +1,104 @@
+#include "engines/native/bodies.h"
+
+#include <atomic>
+
+#include "passes/rewriter.h"
+
+namespace horngate::native {
+namespace {
+
+uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9e3779b97f4a7c15ull ^ (h >> 29); }
+
+uint64_t hash_of(const Graph& g) {
+  uint64_t h = mix(g.inputs.size(), g.outputs.size());
+  for (const TensorType& t : g.values) {
+    h = mix(h, static_cast<uint64_t>(t.dtype));
+    for (int64_t d : t.shape.dims()) h = mix(h, static_cast<uint64_t>(d));
+  }
+  for (const GraphNode& n : g.nodes) {
+    h = mix(h, hash_attrs(n.prim, n.attrs.get()));
+    for (ValueId v : n.in) h = mix(h, v);
+    for (const GraphRef& b : n.bodies) h = mix(h, hash_of(*b));
+  }
+  return h;
+}
+
+bool same_name(const GraphNode& a, const GraphNode& b) {
+  return (!a.name && !b.name) || (a.name && b.name && *a.name == *b.name);
+}
+
+bool same(const Graph& a, const Graph& b) {
+  if (!(a.values == b.values) || a.inputs != b.inputs || a.outputs != b.outputs ||
+      a.in_place != b.in_place || a.nodes.size() != b.nodes.size())
+    return false;
+  for (size_t i = 0; i < a.nodes.size(); ++i) {
+    const GraphNode &x = a.nodes[i], &y = b.nodes[i];
+    // Errors say the names of nodes.
+    if (x.prim != y.prim || !(x.in == y.in) || !(x.out == y.out) || !same_name(x, y) ||
+        !primitive(x.prim).equal(x.attrs.get(), y.attrs.get()) ||
+        x.bodies.size() != y.bodies.size())
+      return false;
+    for (size_t k = 0; k < x.bodies.size(); ++k)
+      if (!same(*x.bodies[k], *y.bodies[k])) return false;
+  }
+  return true;
+}
+
+/// The bodies that some plan holds. An entry goes when its last plan goes.
+struct Table {
+  struct Entry {
+    Graph graph;
+    std::weak_ptr<Executable> executable;
+  };
+  std::mutex mutex;
+  std::unordered_multimap<uint64_t, std::shared_ptr<Entry>> entries;
+  std::atomic<size_t> compiled{0};
+};
+
+Table& table() {
+  static auto* t = new Table;  // executables may die after the statics
+  return *t;
+}
+
+}  // namespace
+
+std::shared_ptr<Executable> compile_body(const Graph& body) {
+  Table& t = table();
+  const uint64_t h = hash_of(body);
+  const auto find = [&]() -> std::shared_ptr<Executable> {
+    const auto [first, last] = t.entries.equal_range(h);
+    for (auto it = first; it != last; ++it)
+      if (auto exe = it->second->executable.lock(); exe && same(it->second->graph, body))
+        return exe;
+    return nullptr;
+  };
+  {
+    std::lock_guard lock(t.mutex);
+    if (auto exe = find()) return exe;
+  }
+  auto entry = std::make_shared<Table::Entry>();
+  entry->graph = body;
+  ++t.compiled;
+  const auto forget = [h, raw = entry.get()](Executable* exe) {
+    Table& table_now = table();
+    {
+      std::lock_guard lock(table_now.mutex);
+      const auto [first, last] = table_now.entries.equal_range(h);
+      for (auto it = first; it != last; ++it)
+        if (it->second.get() == raw) {
+          table_now.entries.erase(it);
+          break;
+        }
+    }
+    delete exe;
+  };
+  std::shared_ptr<Executable> exe(new Executable(body), forget);
+  entry->executable = exe;
+  std::lock_guard lock(t.mutex);
+  t.entries.emplace(h, std::move(entry));
+  return exe;
+}
+
+size_t bodies_compiled() { return table().compiled; }
+
+}  // namespace horngate::native

@@ -1,0 +1,558 @@
+// Loops: what a scan need not do step by step is done before or after it, for all steps at once.
+//   - what is the same in each step is computed once, before;
+//   - a product that depends on sequences only (x_t W) becomes one product over all steps, before (hoisting);
+//   - a product that no later step needs (dx_t = dz_t W') becomes one, after; so does a sum of products over the
+//     steps (dR = sum of h_t' dz_t, sinking). The loop then hands out the operands (dz_t).
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "ir/check.h"
+#include "passes/passes.h"
+#include "passes/stacking.h"
+
+namespace horngate {
+namespace {
+
+/// Worth moving out of the loop: one large product is much faster than many small ones.
+bool is_heavy(Prim p) { return p == Prim::dot_general || p == Prim::conv; }
+
+/// f(a + b) = f(a) + f(b), so a sum over the steps may be taken first.
+bool is_linear_view(const GraphNode& n) {
+  switch (n.prim) {
+    case Prim::reshape:
+    case Prim::expand_dims:
+    case Prim::squeeze:
+    case Prim::transpose:
+    case Prim::neg: return true;
+    case Prim::pad: return n.as<attrs::pad>().value == 0;
+    default: return false;
+  }
+}
+
+class LoopRewriter {
+ public:
+  /// `n` has operands in r; `types` are those of its results.
+  LoopRewriter(Rewriter& r, const GraphNode& n, const Types& types)
+      : r_(r), n_(n), types_(types), a_(n.as<attrs::scan>()), body_(*n.bodies[0]) {
+    n_x_ = static_cast<size_t>(a_.xs);
+    n_c_ = static_cast<size_t>(a_.carries);
+    n_cap_ = n.in.size() - n_x_ - n_c_;
+  }
+
+  SmallVec<ValueId, 1> run() {
+    find_makers();
+    classify();
+    find_parts();
+    find_sums();
+    find_core();
+    hoist();
+    find_movable();
+    planning_ = true;  // what the results need from the loop
+    results();
+    const SmallVec<ValueId, 1> loop = emit_loop();
+    for (size_t i = 0; i < requests_.size(); ++i)
+      requests_[i].value = loop[kept_carries_.size() + i];
+    kept_results_.assign(loop.begin(), loop.begin() + static_cast<int64_t>(kept_carries_.size()));
+    planning_ = false;
+    moved_.clear();
+    return results();
+  }
+
+ private:
+  enum : uint8_t { kFromSequence = 1, kFromLoop = 2 };
+  /// A value for all steps at once, in the outer graph.
+  struct Stacked {
+    ValueId value = kNoValue;
+    int64_t axis = 0;
+    bool reversed = false;  // step t is at length - 1 - t
+  };
+  /// A value of the body that is a part of a concat.
+  struct Part {
+    ValueId whole;
+    int64_t axis, start;
+  };
+  /// A value of the body that the loop stacks.
+  struct Request {
+    ValueId inner;
+    int64_t axis;
+    bool reversed;
+    ValueId value = kNoValue;
+  };
+  static constexpr int kDeepest =
+      16;  // of what is moved behind the loop, one product after the other
+
+  const GraphNode* maker(ValueId v) const {
+    return maker_[v] < 0 ? nullptr : &body_.nodes[static_cast<size_t>(maker_[v])];
+  }
+
+  void find_parts() {
+    for (const GraphNode& n : body_.nodes) {
+      if (n.prim != Prim::concat || from_[n.out[0]] == 0) continue;
+      const int64_t axis = n.as<attrs::concat>().axis;
+      int64_t start = 0;
+      for (ValueId v : n.in) {
+        parts_.emplace(v, Part{n.out[0], axis, start});
+        start += body_.values[v].shape.dim(static_cast<size_t>(axis));
+      }
+    }
+  }
+
+  void find_makers() {
+    maker_.assign(body_.values.size(), -1);
+    uses_.assign(body_.values.size(), 0);
+    for (size_t i = 0; i < body_.nodes.size(); ++i) {
+      for (ValueId v : body_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
+      for (ValueId v : body_.nodes[i].in) ++uses_[v];
+    }
+    for (ValueId v : body_.outputs) ++uses_[v];
+  }
+
+  void classify() {
+    from_.assign(body_.values.size(), 0);
+    for (size_t i = 0; i < body_.inputs.size(); ++i) {
+      const bool capture = i >= n_x_ + n_c_ && i < n_x_ + n_c_ + n_cap_;
+      from_[body_.inputs[i]] = i < n_x_ ? kFromSequence : capture ? 0 : kFromLoop;
+    }
+    for (const GraphNode& n : body_.nodes) {
+      uint8_t from = primitive(n.prim).flags & kEffect ? kFromLoop : 0;
+      for (ValueId v : n.in) from |= from_[v];
+      for (ValueId v : n.out) from_[v] = from;
+    }
+  }
+
+  /// Carries that only gather a sum: c' = c + f(...), where f can be summed after the loop.
+  void find_sums() {
+    summand_.assign(n_c_, kNoValue);
+    for (size_t i = 0; i < n_c_; ++i) {
+      const ValueId carry = body_.inputs[n_x_ + i];
+      const GraphNode* add = maker(body_.outputs[i]);
+      if (!add || add->prim != Prim::add || uses_[carry] != 1 || uses_[add->out[0]] != 1) continue;
+      if ((add->in[0] == carry) == (add->in[1] == carry)) continue;
+      const ValueId f = add->in[add->in[0] == carry ? 1 : 0];
+      if (body_.values[f] == body_.values[carry] && can_sum(f)) summand_[i] = f;
+    }
+    for (size_t i = 0; i < n_c_; ++i)
+      if (summand_[i] == kNoValue) kept_carries_.push_back(i);
+  }
+
+  bool can_sum(ValueId f) const {
+    std::vector<ValueId> open{f};
+    for (int budget = 64; !open.empty(); --budget) {
+      const GraphNode* n = maker(open.back());
+      open.pop_back();
+      if (!n || budget == 0) return false;
+      if (n->prim == Prim::add && body_.values[n->in[0]] == body_.values[n->in[1]]) {
+        open.push_back(n->in[0]);
+        open.push_back(n->in[1]);
+      } else if (is_linear_view(*n)) {
+        open.push_back(n->in[0]);
+      } else {
+        if (!sums_over_time(*n)) return false;
+        for (ValueId v : n->in)
+          if (from_[v] == 0)
+            return false;  // one operand for all steps: another form, not seen in practice
+      }
+    }
+    return true;
+  }
+
+  /// What the next step needs stays in the loop.
+  void find_core() {
+    core_.assign(body_.values.size(), 0);
+    for (size_t i : kept_carries_) core_[body_.outputs[i]] = 1;
+    for (size_t i = body_.nodes.size(); i-- > 0;) {
+      const GraphNode& n = body_.nodes[i];
+      bool needed = primitive(n.prim).flags & kEffect;
+      for (ValueId v : n.out) needed |= core_[v];
+      if (needed)
+        for (ValueId v : n.in) core_[v] = 1;
+    }
+  }
+
+  /// Emits before the loop: what is the same in each step, and products of sequences with all that they need.
+  void hoist() {
+    outer_.assign(body_.values.size(), kNoValue);
+    stacked_.assign(body_.values.size(), Stacked{});
+    for (size_t i = 0; i < n_x_; ++i)
+      stacked_[body_.inputs[i]] = {n_.in[i], a_.x_axes[i], a_.x_reversed[i] != 0};
+    for (size_t i = 0; i < n_cap_; ++i)
+      outer_[body_.inputs[n_x_ + n_c_ + i]] = n_.in[n_x_ + n_c_ + i];
+    // Which nodes of sequences have a stacked form, and where its time axis is.
+    std::vector<Stacked> form = stacked_;
+    std::vector<uint8_t> wanted(body_.nodes.size(), 0), needed(body_.values.size(), 0);
+    for (size_t i = 0; i < body_.nodes.size(); ++i) {
+      const GraphNode& n = body_.nodes[i];
+      if (n.out.size() != 1 || from_[n.out[0]] != kFromSequence) continue;
+      bool possible = true, first = true, reversed = false;
+      for (ValueId v : n.in) {
+        if (from_[v] == 0) continue;
+        possible &= form[v].value != kNoValue && (first || form[v].reversed == reversed);
+        reversed = form[v].reversed;
+        first = false;
+      }
+      if (!possible) continue;
+      const Operands o = operands(n, [&](ValueId v) { return form[v].axis; });
+      const auto axis = stacked_axis(n, o.types(), body_.values[n.out[0]], o.axes());
+      if (!axis) continue;
+      form[n.out[0]] = {0, *axis, reversed};
+      wanted[i] = is_heavy(n.prim);
+    }
+    for (size_t i = body_.nodes.size(); i-- > 0;) {
+      const GraphNode& n = body_.nodes[i];
+      if (from_[n.out[0]] == kFromSequence && form[n.out[0]].value != kNoValue)
+        wanted[i] |= needed[n.out[0]];
+      if (wanted[i])
+        for (ValueId v : n.in) needed[v] = 1;
+    }
+    for (size_t i = 0; i < body_.nodes.size(); ++i) {
+      const GraphNode& n = body_.nodes[i];
+      if (from_[n.out[0]] == 0) {
+        move_out(n);
+      } else if (wanted[i]) {
+        const Operands o = operands(n, [&](ValueId v) { return stacked_[v].axis; });
+        Stacked s = form[n.out[0]];
+        s.value = emit(n, o, [&](ValueId v) { return stacked_[v].value; });
+        stacked_[n.out[0]] = s;
+        if (is_heavy(n.prim)) hoisted_.push_back(n.out[0]);
+      }
+    }
+  }
+
+  /// The same in each step: computed once. Constants stay in the body too, where they cost nothing.
+  void move_out(const GraphNode& n) {
+    if (!n.bodies.empty() || n.prim == Prim::gather) return;  // may fail where no step runs
+    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
+    for (ValueId v : n.in) {
+      if (outer_[v] == kNoValue) return;
+      copy.in.push_back(outer_[v]);
+    }
+    Types types;
+    for (ValueId v : n.out) types.push_back(body_.values[v]);
+    const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
+    for (size_t i = 0; i < n.out.size(); ++i) outer_[n.out[i]] = out[i];
+  }
+
+  struct Operands {
+    SmallVec<TensorType, 4> type;
+    SmallVec<int64_t, 4> axis;
+    std::span<const TensorType> types() const { return {type.data(), type.size()}; }
+    std::span<const int64_t> axes() const { return {axis.data(), axis.size()}; }
+  };
+  template <class F>
+  Operands operands(const GraphNode& n, F axis_of) const {
+    Operands o;
+    for (ValueId v : n.in) {
+      o.type.push_back(body_.values[v]);
+      o.axis.push_back(from_[v] == 0 ? kInvariant : axis_of(v));
+    }
+    return o;
+  }
+  template <class F>
+  ValueId emit(const GraphNode& n, const Operands& o, F value_of) {
+    SmallVec<ValueId, 4> values;
+    for (ValueId v : n.in) values.push_back(from_[v] == 0 ? outer_[v] : value_of(v));
+    return emit_stacked(r_, n, o.types(), body_.values[n.out[0]], o.axes(),
+                        {values.data(), values.size()}, a_.length);
+  }
+
+  bool invariants_are_out(const GraphNode& n) const {
+    for (ValueId v : n.in)
+      if (from_[v] == 0 && outer_[v] == kNoValue) return false;
+    return true;
+  }
+
+  /// One value per result of the scan. Runs twice: first it finds what the loop must stack (the values it
+  /// returns then mean nothing), then, with the loop there, it emits.
+  SmallVec<ValueId, 1> results() {
+    SmallVec<ValueId, 1> out;
+    size_t kept = 0;
+    for (size_t i = 0; i < n_c_; ++i) {
+      if (summand_[i] == kNoValue) {
+        out.push_back(planning_ ? kNoValue : kept_results_[kept]);
+        ++kept;
+        continue;
+      }
+      const ValueId sum = sum_of(summand_[i], 0);
+      out.push_back(planning_ ? kNoValue : r_.emit(Prim::add, {n_.in[n_x_ + i], sum}));
+    }
+    for (size_t i = 0; i < static_cast<size_t>(a_.ys); ++i)
+      out.push_back(all_steps(body_.outputs[n_c_ + i], a_.y_axes[i], a_.y_reversed[i] != 0, 0));
+    return out;
+  }
+
+  /// The sum of f over all steps. The depth is bounded by can_sum.
+  ValueId sum_of(ValueId f, int depth) {
+    const GraphNode& n = *maker(f);
+    if (n.prim == Prim::add && !sums_over_time(n)) {
+      const ValueId a = sum_of(n.in[0], depth + 1), b = sum_of(n.in[1], depth + 1);
+      return planning_ ? kNoValue : r_.emit(Prim::add, {a, b});
+    }
+    if (is_linear_view(n)) {
+      const ValueId a = sum_of(n.in[0], depth + 1);
+      return planning_ ? kNoValue : r_.emit(n.prim, {a}, n.attrs);
+    }
+    if (const auto part = part_of_larger_sum(n, depth)) return *part;
+    return sum_of_operands(n, n.in, depth);
+  }
+
+  /// Where the last operand is a part of a concat (the gates of one cell), the sum is a slice of the sum with all
+  /// of the concat, which the other parts share.
+  std::optional<ValueId> part_of_larger_sum(const GraphNode& n, int depth) {
+    if (n.prim == Prim::conv_filter_grad) return std::nullopt;
+    const ValueId last = n.in[n.in.size() - 1];
+    const auto part = parts_.find(last);
+    if (part == parts_.end()) return std::nullopt;
+    // The axis of the result that is the concat's.
+    int64_t axis = part->second.axis;
+    const auto count = [](const Ints& v, int64_t below) {
+      return std::count_if(v.begin(), v.end(), [&](int64_t i) { return i < below; });
+    };
+    if (n.prim == Prim::dot_general) {
+      const auto& a = n.as<attrs::dot_general>();
+      for (const Ints* used : {&a.batch_b, &a.contract_b})
+        if (std::find(used->begin(), used->end(), axis) != used->end()) return std::nullopt;
+      axis += static_cast<int64_t>(body_.values[n.in[0]].shape.ndim() - a.contract_a.size()) -
+              count(a.batch_b, axis) - count(a.contract_b, axis);
+    } else {
+      const auto& a = n.as<attrs::reduce_sum>();
+      if (std::find(a.axes.begin(), a.axes.end(), axis) != a.axes.end()) return std::nullopt;
+      if (!a.keepdims) axis -= count(a.axes, axis);
+    }
+    SmallVec<ValueId, 4> in = n.in;
+    in[in.size() - 1] = part->second.whole;
+    const ValueId sum = sum_of_operands(n, in, depth);
+    if (planning_) return kNoValue;
+    const size_t rank = r_.type(sum).shape.ndim();
+    attrs::slice s{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
+    s.starts[static_cast<size_t>(axis)] = part->second.start;
+    s.stops[static_cast<size_t>(axis)] =
+        part->second.start + body_.values[last].shape.dim(static_cast<size_t>(part->second.axis));
+    return r_.emit(std::move(s), {sum});
+  }
+
+  /// All operands along the axis of one that exists already, if there is one.
+  ValueId sum_of_operands(const GraphNode& n, const SmallVec<ValueId, 4>& in, int depth) {
+    Stacked form{kNoValue, 0, false};
+    for (ValueId v : in)
+      if (stacked_[v].value != kNoValue && form.value == kNoValue) form = stacked_[v];
+    if (n.prim == Prim::conv_filter_grad && form.axis > 1) form.axis = 0;
+    SmallVec<ValueId, 2> values;
+    for (ValueId v : in) values.push_back(all_steps(v, form.axis, form.reversed, depth + 1));
+    return planning_ ? kNoValue
+                     : emit_sum_over_time(r_, n, form.axis, {values.data(), values.size()});
+  }
+
+  /// A value of the body for all steps, along that axis and in that order.
+  ValueId all_steps(ValueId v, int64_t axis, bool reversed, int depth) {
+    if (from_[v] != 0 && stacked_[v].value != kNoValue)
+      return arranged(stacked_[v], axis, reversed);
+    const GraphNode* n = maker(v);
+    const std::optional<int64_t> at =
+        movable_[v] && depth < kDeepest ? operand_axis(*n, axis) : std::nullopt;
+    if (!at) return request(v, axis, reversed);
+    const std::tuple key(v, axis, reversed);
+    if (const auto known = moved_.find(key); known != moved_.end()) return known->second;
+    std::map<ValueId, ValueId> values;
+    for (ValueId o : n->in)
+      if (from_[o] != 0) values[o] = all_steps(o, *at, reversed, depth + 1);
+    ValueId made = kNoValue;
+    if (!planning_) {
+      const Operands o = operands(*n, [&](ValueId) { return *at; });
+      made = arranged({emit(*n, o, [&](ValueId x) { return values.at(x); }),
+                       *stacked_axis(*n, o.types(), body_.values[v], o.axes()), reversed},
+                      axis, reversed);
+    }
+    moved_.emplace(key, made);
+    return made;
+  }
+
+  /// What may go behind the loop: a product that no step needs, and what follows one on its way out.
+  void find_movable() {
+    movable_.assign(body_.values.size(), 0);
+    for (const GraphNode& n : body_.nodes) {
+      const ValueId v = n.out[0];
+      if (n.out.size() != 1 || core_[v] || from_[v] == 0 || !invariants_are_out(n)) continue;
+      bool follows = false;
+      for (ValueId o : n.in) follows |= movable_[o];
+      const bool passes = primitive(n.prim).how == How::elementwise || is_linear_view(n);
+      movable_[v] = is_heavy(n.prim) || (passes && follows);
+    }
+  }
+
+  /// Along which axis the operands should be stacked so that the result is stacked along `wanted`, or anywhere.
+  std::optional<int64_t> operand_axis(const GraphNode& n, int64_t wanted) const {
+    size_t shallowest = SIZE_MAX;
+    for (ValueId v : n.in)
+      if (from_[v] != 0) shallowest = std::min(shallowest, body_.values[v].shape.ndim());
+    std::optional<int64_t> any;
+    for (int64_t at = 0; at <= static_cast<int64_t>(shallowest); ++at) {
+      const Operands o = operands(n, [&](ValueId) { return at; });
+      const auto axis = stacked_axis(n, o.types(), body_.values[n.out[0]], o.axes());
+      if (!axis) continue;
+      if (*axis == wanted) return at;
+      if (!any) any = at;
+    }
+    return any;
+  }
+
+  ValueId arranged(const Stacked& s, int64_t axis, bool reversed) {
+    if (planning_) return kNoValue;
+    ValueId v = s.value;
+    if (s.axis != axis) {
+      const auto rank = static_cast<int64_t>(r_.type(v).shape.ndim());
+      Ints perm;
+      for (int64_t i = 0; i < rank; ++i)
+        if (i != s.axis) perm.push_back(i);
+      perm.insert(perm.begin() + axis, s.axis);
+      v = r_.emit(attrs::transpose{.perm = perm}, {v});
+    }
+    if (s.reversed != reversed) v = r_.emit(attrs::reverse{.axes = {axis}}, {v});
+    return v;
+  }
+
+  ValueId request(ValueId v, int64_t axis, bool reversed) {
+    for (const Request& q : requests_)
+      if (q.inner == v && q.axis == axis && q.reversed == reversed) return q.value;
+    invariant(planning_, "a loop has a result that nobody asked for");
+    requests_.push_back({v, axis, reversed});
+    return kNoValue;
+  }
+
+  /// The loop with what is left. Sequences, carries and captures that nothing reads any more are dropped when
+  /// dead code goes.
+  SmallVec<ValueId, 1> emit_loop() {
+    Rewriter body;
+    std::vector<ValueId> now(body_.values.size(), kNoValue);
+    GraphNode loop{Prim::scan, {}, {}, {}, {}, n_.name};
+    attrs::scan a;
+    a.length = a_.length;
+    const auto take = [&](ValueId inner, ValueId operand) {
+      now[inner] = body.input(body_.values[inner]);
+      loop.in.push_back(operand);
+    };
+    const auto add_sequence = [&](ValueId inner, const Stacked& s) {
+      take(inner, s.value);
+      a.x_axes.push_back(s.axis);
+      a.x_reversed.push_back(s.reversed);
+    };
+    for (size_t i = 0; i < n_x_; ++i) add_sequence(body_.inputs[i], stacked_[body_.inputs[i]]);
+    for (ValueId v : hoisted_) add_sequence(v, stacked_[v]);
+    for (size_t i : kept_carries_) take(body_.inputs[n_x_ + i], n_.in[n_x_ + i]);
+    for (size_t i = 0; i < n_cap_; ++i) take(body_.inputs[n_x_ + n_c_ + i], n_.in[n_x_ + n_c_ + i]);
+    std::vector<uint8_t> read(body_.values.size(), 0);  // by what stays in the loop
+    for (const GraphNode& n : body_.nodes)
+      if (outer_[n.out[0]] == kNoValue)
+        for (ValueId v : n.in) read[v] = 1;
+    for (const Request& q : requests_) read[q.inner] = 1;
+    for (size_t i : kept_carries_) read[body_.outputs[i]] = 1;
+    for (const GraphNode& n : body_.nodes)
+      if (from_[n.out[0]] == 0 && n.prim != Prim::constant)
+        for (ValueId v : n.out)
+          if (outer_[v] != kNoValue && read[v]) take(v, outer_[v]);
+    now[body_.inputs.back()] = body.input(body_.values[body_.inputs.back()]);
+    for (const GraphNode& n : body_.nodes) {
+      if (now[n.out[0]] != kNoValue) continue;
+      GraphNode copy{n.prim, {}, {}, n.attrs, n.bodies, n.name};
+      bool possible = true;
+      for (ValueId v : n.in) {
+        possible &= now[v] != kNoValue;
+        copy.in.push_back(now[v]);
+      }
+      if (!possible) continue;  // it reads a sum that is taken after the loop
+      Types types;
+      for (ValueId v : n.out) types.push_back(body_.values[v]);
+      const SmallVec<ValueId, 1> out = body.emit(std::move(copy), types);
+      for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
+    }
+    Types types;
+    for (size_t i : kept_carries_) {
+      body.graph.outputs.push_back(now[body_.outputs[i]]);
+      types.push_back(types_[i]);
+    }
+    for (const Request& q : requests_) {
+      body.graph.outputs.push_back(now[q.inner]);
+      TensorType t = body_.values[q.inner];
+      t.shape.dims().insert(t.shape.dims().begin() + q.axis, a.length);
+      types.push_back(t);
+      a.y_axes.push_back(q.axis);
+      a.y_reversed.push_back(q.reversed);
+    }
+    a.xs = static_cast<int64_t>(a.x_axes.size());
+    a.carries = static_cast<int64_t>(kept_carries_.size());
+    a.ys = static_cast<int64_t>(requests_.size());
+    if (types.empty()) return {};
+    loop.attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
+    loop.bodies.push_back(std::make_shared<const Graph>(remove_dead(std::move(body.graph))));
+    return r_.emit(std::move(loop), types);
+  }
+
+  Rewriter& r_;
+  const GraphNode& n_;
+  const Types& types_;
+  const attrs::scan a_;
+  const Graph& body_;
+  size_t n_x_, n_c_, n_cap_;
+  bool planning_ = true;
+  std::vector<int32_t> maker_;
+  std::vector<uint32_t> uses_;
+  std::vector<uint8_t> from_, core_;
+  std::vector<ValueId> summand_;      // per carry: what it sums up, or kNoValue
+  std::vector<size_t> kept_carries_;  // the others
+  std::vector<ValueId> kept_results_;
+  std::vector<ValueId> outer_;  // per value of the body that is the same in each step: that value
+  std::vector<Stacked>
+      stacked_;  // per value of the body: its form before the loop, where there is one
+  std::vector<ValueId> hoisted_;
+  std::map<ValueId, Part> parts_;
+  std::vector<Request> requests_;
+  std::vector<uint8_t> movable_;
+  std::map<std::tuple<ValueId, int64_t, bool>, ValueId> moved_;
+};
+
+/// Slices of one matrix, put together in their order, are that matrix again: where each operand begins.
+std::vector<int64_t> first_columns(const Rewriter& r, const GraphNode& loop) {
+  std::vector<int64_t> order;
+  for (ValueId v : loop.in) {
+    const GraphNode* from = r.maker(v);
+    order.push_back(0);
+    if (from && from->prim == Prim::slice)
+      for (int64_t start : from->as<attrs::slice>().starts) order.back() += start;
+  }
+  return order;
+}
+
+bool has_bodies(const Graph& g) {
+  for (const GraphNode& n : g.nodes)
+    if (!n.bodies.empty()) return true;
+  return false;
+}
+
+}  // namespace
+
+Graph improve_loops(Graph graph) {
+  if (!has_bodies(graph)) return graph;
+  Rewriter r;
+  std::vector<ValueId> now(graph.values.size(), kNoValue);
+  for (ValueId v : graph.inputs) now[v] = r.input(graph.values[v]);
+  for (const GraphNode& n : graph.nodes) {
+    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
+    for (ValueId v : n.in) copy.in.push_back(now[v]);
+    for (const GraphRef& b : n.bodies) {
+      Graph body = improve_loops(*b);
+      if (n.prim == Prim::scan)
+        body = merge_products(std::move(body), n.as<attrs::scan>(), first_columns(r, copy));
+      copy.bodies.push_back(std::make_shared<const Graph>(std::move(body)));
+    }
+    Types types;
+    for (ValueId v : n.out) types.push_back(graph.values[v]);
+    const SmallVec<ValueId, 1> out =
+        n.prim == Prim::scan ? LoopRewriter(r, copy, types).run() : r.emit(std::move(copy), types);
+    for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
+  }
+  for (ValueId v : graph.outputs) r.graph.outputs.push_back(now[v]);
+  r.graph.in_place = graph.in_place;
+  return remove_dead(std::move(r.graph));
+}
+
+}  // namespace horngate
