@@ -539,7 +539,7 @@ Graph improve_loops(Graph graph) {
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
     for (const GraphRef& b : n.bodies) {
-      Graph body = improve_loops(*b);
+      Graph body = push_slices(improve_loops(*b));
       if (n.prim == Prim::scan)
         body = merge_products(std::move(body), n.as<attrs::scan>(), first_columns(r, copy));
       copy.bodies.push_back(std::make_shared<const Graph>(std::move(body)));

@@ -1,6 +1,7 @@
 // Fusion. Nodes are visited from the last to the first: a node joins the group of its earliest consumer when it
 // has that group's iteration space. A group runs at the place of its root, so whatever else reads a member's
-// value runs later, and everything that members read is made before: there can be no cycle.
+// value runs later, and everything that members read is made before: there can be no cycle. Then neighbours with
+// one iteration space that read the same values, or make parts of one concat, become one group.
 #include "engines/native/fuse.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 namespace horngate::native {
 namespace {
 
-constexpr size_t kMaxNodes = 96, kMaxInputs = 14, kMaxOutputs = 7;
+constexpr size_t kMaxNodes = 96, kMaxInputs = 14, kMaxOutputs = 7,
+                 kNeighbours = 12;
 
 struct Open {
   Shape extent;
@@ -34,6 +36,7 @@ class Fuser {
 
   std::vector<StepNodes> run() {
     for (size_t i = g_.nodes.size(); i-- > 0;) visit(static_cast<uint32_t>(i));
+    merge_neighbours();
     std::vector<StepNodes> steps;
     for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
       const How how = primitive(g_.nodes[i].prim).how;
@@ -96,6 +99,61 @@ class Fuser {
     group.nodes.push_back(i);
     group.outputs += elsewhere;
     return true;
+  }
+
+  /// Groups are in descending order of their roots.
+  void merge_neighbours() {
+    for (size_t b = 0; b < groups_.size(); ++b) {
+      if (groups_[b].nodes.empty() || reduces(groups_[b])) continue;
+      const size_t last = std::min(groups_.size(), b + 1 + kNeighbours);
+      for (size_t a = b + 1; a < last; ++a)
+        if (!groups_[a].nodes.empty() && may_merge(groups_[a], groups_[b])) merge(a, b);
+    }
+  }
+
+  bool reduces(const Open& group) const {
+    return primitive(g_.nodes[group.root].prim).how == How::reduction;
+  }
+
+  /// `a`, whose root comes first, would run at the place of b's root.
+  bool may_merge(const Open& a, const Open& b) const {
+    if (!(a.extent == b.extent) || reduces(a) || a.nodes.size() + b.nodes.size() > kMaxNodes ||
+        a.outputs + b.outputs > kMaxOutputs)
+      return false;
+    size_t shared = 0;
+    bool pays = feed_one_concat(a, b);  // reading a scalar twice costs nothing
+    for (ValueId v : a.inputs) {
+      if (std::find(b.inputs.begin(), b.inputs.end(), v) == b.inputs.end()) continue;
+      ++shared;
+      pays |= g_.values[v].shape == a.extent;
+    }
+    if (!pays || a.inputs.size() + b.inputs.size() - shared > kMaxInputs) return false;
+    for (uint32_t i : a.nodes)
+      for (uint32_t c : consumers_[g_.nodes[i].out[0]]) {
+        const int32_t group = group_[c];
+        const uint32_t place = group >= 0 ? groups_[static_cast<size_t>(group)].root : c;
+        if (place != a.root && place < b.root) return false;
+      }
+    return true;
+  }
+
+  bool feed_one_concat(const Open& a, const Open& b) const {
+    const auto& x = consumers_[g_.nodes[a.root].out[0]];
+    const auto& y = consumers_[g_.nodes[b.root].out[0]];
+    return std::any_of(x.begin(), x.end(), [&](uint32_t c) {
+      return g_.nodes[c].prim == Prim::concat && std::find(y.begin(), y.end(), c) != y.end();
+    });
+  }
+
+  void merge(size_t from, size_t to) {
+    Open &a = groups_[from], &b = groups_[to];
+    for (uint32_t i : a.nodes) {
+      group_[i] = static_cast<int32_t>(to);
+      b.nodes.push_back(i);
+    }
+    for (ValueId v : a.inputs) add_input(b, v);
+    b.outputs += a.outputs;
+    a.nodes.clear();
   }
 
   const Graph& g_;

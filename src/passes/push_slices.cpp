@@ -1,0 +1,157 @@
+// Slices of an element-wise result, none of which overlap, become element-wise results of slices: the gates of a
+// cell, cut from one array of sums, are then one group that reads what it needs where it lies.
+#include <algorithm>
+#include <map>
+
+#include "passes/passes.h"
+#include "passes/rewriter.h"
+#include "prims/rules.h"
+
+namespace horngate {
+namespace {
+
+constexpr int kDeepest = 32;  // element-wise nodes above a slice
+
+class SlicePusher {
+ public:
+  explicit SlicePusher(const Graph& g) : g_(g) {}
+
+  Graph run() {
+    analyse();
+    now_.assign(g_.values.size(), kNoValue);
+    for (ValueId v : g_.inputs) now_[v] = r_.input(g_.values[v]);
+    for (const GraphNode& n : g_.nodes) {
+      if (n.out.size() == 1 && axis_[n.out[0]] != kNone) continue;  // only its slices are needed
+      if (const auto range = range_of(n); range && axis_[n.in[0]] == range->axis) {
+        now_[n.out[0]] = part(n.in[0], *range);
+        continue;
+      }
+      GraphNode copy{n.prim, {}, {}, n.attrs, n.bodies, n.name};
+      for (ValueId v : n.in) copy.in.push_back(now_[v]);
+      Types types;
+      for (ValueId v : n.out) types.push_back(g_.values[v]);
+      const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
+      for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
+    }
+    for (ValueId v : g_.outputs) r_.graph.outputs.push_back(now_[v]);
+    r_.graph.in_place = g_.in_place;
+    return remove_dead(std::move(r_.graph));
+  }
+
+ private:
+  static constexpr int32_t kNone = -1;
+  struct Range {
+    int32_t axis = kNone;
+    int64_t start = 0, stop = 0;
+    auto operator<=>(const Range&) const = default;
+  };
+
+  /// A slice with steps of 1 that cuts one axis.
+  std::optional<Range> range_of(const GraphNode& n) const {
+    if (n.prim != Prim::slice || n.in.size() != 1) return std::nullopt;
+    const auto& a = n.as<attrs::slice>();
+    const Shape& from = g_.values[n.in[0]].shape;
+    Range r;
+    for (size_t i = 0; i < from.ndim(); ++i) {
+      const int64_t step = a.steps.empty() ? 1 : a.steps[i];
+      const rules::SliceRange s = rules::slice_range(from.dim(i), a.starts[i], a.stops[i], step);
+      if (step != 1) return std::nullopt;
+      if (s.count == from.dim(i)) continue;
+      if (r.axis != kNone) return std::nullopt;
+      r = {static_cast<int32_t>(i), s.start, s.start + s.count};
+    }
+    return r.axis == kNone ? std::nullopt : std::optional(r);
+  }
+
+  /// axis_[v]: all that reads v is slices along that axis, or such values made of it.
+  void analyse() {
+    axis_.assign(g_.values.size(), kNone);
+    std::vector<std::vector<uint32_t>> readers(g_.values.size());
+    std::vector<uint8_t> is_output(g_.values.size(), 0);
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i)
+      for (ValueId v : g_.nodes[i].in) readers[v].push_back(i);
+    for (ValueId v : g_.outputs) is_output[v] = 1;
+    std::vector<int> depth(g_.values.size(), 0);
+    for (size_t i = g_.nodes.size(); i-- > 0;) {
+      const GraphNode& n = g_.nodes[i];
+      const ValueId v = n.out[0];
+      if (n.out.size() != 1 || primitive(n.prim).how != How::elementwise || is_output[v] ||
+          n.prim == Prim::broadcast || readers[v].empty())
+        continue;
+      int32_t axis = kNone;
+      std::vector<Range> ranges;
+      bool fits = true;
+      for (uint32_t reader : readers[v]) {
+        const GraphNode& c = g_.nodes[reader];
+        int32_t here = kNone;
+        if (const auto r = range_of(c)) {
+          here = r->axis;
+          ranges.push_back(*r);
+        } else if (c.out.size() == 1 && g_.values[c.out[0]].shape == g_.values[v].shape) {
+          here = axis_[c.out[0]];
+          depth[v] = std::max(depth[v], depth[c.out[0]] + 1);
+        }
+        fits &= here != kNone && (axis == kNone || here == axis);
+        axis = here;
+      }
+      // Several readers of a value that is not sliced itself would compute it once each.
+      fits &= ranges.size() == readers[v].size() || readers[v].size() == 1;
+      std::sort(ranges.begin(), ranges.end());
+      for (size_t k = 1; k < ranges.size(); ++k) fits &= ranges[k - 1].stop <= ranges[k].start;
+      if (fits && depth[v] < kDeepest) axis_[v] = axis;
+    }
+  }
+
+  /// The part of a value, with the slices pushed above the element-wise nodes; recursion is bounded by kDeepest.
+  ValueId part(ValueId v, const Range& range) {
+    const auto key = std::pair(v, range);
+    if (const auto it = parts_.find(key); it != parts_.end()) return it->second;
+    const size_t rank = g_.values[v].shape.ndim();
+    ValueId made;
+    if (axis_[v] == kNone) {
+      attrs::slice s{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
+      s.starts[static_cast<size_t>(range.axis)] = range.start;
+      s.stops[static_cast<size_t>(range.axis)] = range.stop;
+      made = r_.emit(std::move(s), {now_[v]});
+    } else {
+      const GraphNode& n = *maker(v);
+      SmallVec<ValueId, 4> in;
+      for (ValueId o : n.in) {
+        const auto lead = static_cast<int32_t>(rank - g_.values[o].shape.ndim());
+        const bool repeats = range.axis < lead ||
+                             g_.values[o].shape.dim(static_cast<size_t>(range.axis - lead)) == 1;
+        in.push_back(repeats ? now_[o] : part(o, {range.axis - lead, range.start, range.stop}));
+      }
+      made = r_.emit(n.prim, std::move(in), n.attrs);
+    }
+    parts_.emplace(key, made);
+    return made;
+  }
+
+  const GraphNode* maker(ValueId v) {
+    if (maker_.empty()) {
+      maker_.assign(g_.values.size(), 0);
+      for (size_t i = 0; i < g_.nodes.size(); ++i)
+        for (ValueId o : g_.nodes[i].out) maker_[o] = i;
+    }
+    return &g_.nodes[maker_[v]];
+  }
+
+  const Graph& g_;
+  Rewriter r_;
+  std::vector<ValueId> now_;
+  std::vector<int32_t> axis_;
+  std::vector<size_t> maker_;
+  std::map<std::pair<ValueId, Range>, ValueId> parts_;
+};
+
+}  // namespace
+
+Graph push_slices(Graph graph) {
+  const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                               [](const GraphNode& n) { return n.prim == Prim::slice; });
+  if (!any) return graph;
+  return SlicePusher(graph).run();
+}
+
+}  // namespace horngate
