@@ -3,6 +3,7 @@
 // file.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,19 +17,29 @@ namespace horngate {
 [[nodiscard]] HORNGATE_API DType floatx();
 /// float16, float32 or float64; existing tensors keep their type.
 /// Example: K::set_floatx("float16");
-HORNGATE_API void set_floatx(DType dtype);
-HORNGATE_API void set_floatx(std::string_view name);
+HORNGATE_API void set_floatx(DType floatx);
+HORNGATE_API void set_floatx(std::string_view floatx);
 
 /// The small number that keeps divisions and logarithms from zero.
 /// Example: K::epsilon() == 1e-07
 [[nodiscard]] HORNGATE_API double epsilon();
+/// Sets it.
+/// Example: K::set_epsilon(1e-05);
 HORNGATE_API void set_epsilon(double e);
 
 /// The axis order that functions use when data_format is left open.
 /// Example: K::image_data_format() == K::DataFormat::channels_last
 [[nodiscard]] HORNGATE_API DataFormat image_data_format();
+/// Sets it.
+/// Example: K::set_image_data_format("channels_first");
 HORNGATE_API void set_image_data_format(DataFormat data_format);
 HORNGATE_API void set_image_data_format(std::string_view data_format);
+
+/// A data format, or for none the one that is set.
+/// Example: const bool first = K::normalize_data_format({}) == K::DataFormat::channels_first;
+[[nodiscard]] inline DataFormat normalize_data_format(std::optional<DataFormat> value) {
+  return value ? *value : image_data_format();
+}
 
 /// Name of the engine that runs functions.
 /// Example: K::backend() == "native"

@@ -72,18 +72,36 @@ struct GradientsOptions {
 /// Example: K::eval(K::ones_like(v)).item<float>();
 [[nodiscard]] HORNGATE_API Array eval(const Tensor& x);
 
+/// Value of a variable.
+/// Example: const float first = K::get_value(w).data<float>()[0];
 [[nodiscard]] HORNGATE_API Array get_value(const Variable& x);
-[[nodiscard]] HORNGATE_API Arrays batch_get_value(const std::vector<Variable>& xs);
-/// The value is cast to the variable's dtype; its shape must be the variable's.
-HORNGATE_API void set_value(const Variable& x, const Array& value);
-/// All at once: no call sees some of them changed and others not.
-HORNGATE_API void batch_set_value(const std::vector<std::pair<Variable, Array>>& values);
 
-/// Updates: the new value as a tensor. Give them to function(), or use them as outputs.
+/// Values of several variables, all of one moment.
+/// Example: K::Arrays values = K::batch_get_value({w, b});
+[[nodiscard]] HORNGATE_API Arrays batch_get_value(const std::vector<Variable>& ops);
+
+/// The value is cast to the variable's dtype; its shape must be the variable's.
+/// Example: K::set_value(w, K::zeros_array({784, 10}));
+HORNGATE_API void set_value(const Variable& x, const Array& value);
+
+/// All at once: no call sees some of them changed and others not.
+/// Example: K::batch_set_value({{w, K::zeros_array({784, 10})}, {b, K::zeros_array({10})}});
+HORNGATE_API void batch_set_value(const std::vector<std::pair<Variable, Array>>& tuples);
+
+/// A new value for a variable, as a tensor. Give updates to function(), or use them as outputs.
+/// Example: auto train = K::function({x}, {loss}, {K::update(w, w - 0.1 * grad)});
 [[nodiscard]] HORNGATE_API Tensor update(const Variable& x, const Tensor& new_x);
+
+/// The update to x + increment.
+/// Example: auto count = K::update_add(total, K::constant(1.0));
 [[nodiscard]] HORNGATE_API Tensor update_add(const Variable& x, const Tensor& increment);
+
+/// The update to x - decrement.
+/// Example: auto step = K::update_sub(w, 0.1 * grad);
 [[nodiscard]] HORNGATE_API Tensor update_sub(const Variable& x, const Tensor& decrement);
-/// x * momentum + value * (1 - momentum)
+
+/// The update to x * momentum + value * (1 - momentum).
+/// Example: auto moved = K::moving_average_update(mean, K::mean(x), 0.99);
 [[nodiscard]] HORNGATE_API Tensor moving_average_update(const Variable& x, const Tensor& value,
                                                         double momentum);
 

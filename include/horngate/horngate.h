@@ -11,6 +11,7 @@
 #include "horngate/ops/ctc.h"
 #include "horngate/ops/elementwise.h"
 #include "horngate/ops/functional.h"
+#include "horngate/ops/legacy.h"
 #include "horngate/ops/linalg.h"
 #include "horngate/ops/nn.h"
 #include "horngate/ops/random.h"

@@ -7,11 +7,11 @@
 namespace horngate::python {
 namespace {
 
-VariableOptions options_of(Call& call, handle dtype, handle name) {
+FillOptions options_of(Call& call, handle dtype, handle name) {
   return {.dtype = call.dtype(dtype), .name = call.text(name, "name")};
 }
 
-template <Tensor (*F)(const ShapeArg&, const VariableOptions&)>
+template <Tensor (*F)(const ShapeArg&, const FillOptions&)>
 void filled(nb::module_& m, const char* name) {
   m.def(name, [name](Any shape, Any dtype, Any given_name) {
     Call call(name);
@@ -20,7 +20,7 @@ void filled(nb::module_& m, const char* name) {
   });
 }
 
-template <Tensor (*F)(const Tensor&, const VariableOptions&)>
+template <Tensor (*F)(const Tensor&, const FillOptions&)>
 void filled_like(nb::module_& m, const char* name) {
   m.def(name, [name](Any x, Any dtype, Any given_name) {
     Call call(name);

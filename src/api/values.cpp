@@ -17,7 +17,7 @@ Tensor named(const Tensor& t, std::string_view name) {
 }
 
 Tensor filled(std::string_view function, const ShapeArg& shape, double value,
-              const VariableOptions& options) {
+              const FillOptions& options) {
   const SymShape dims = full_shape_of(function, shape);
   const DType dtype = options.dtype.value_or(floatx());
   if (!dims.is_static()) return named(prim::full(dims, value, dtype), options.name);
@@ -25,7 +25,7 @@ Tensor filled(std::string_view function, const ShapeArg& shape, double value,
 }
 
 Tensor filled_like(std::string_view function, const Tensor& x, double value,
-                   const VariableOptions& options) {
+                   const FillOptions& options) {
   const Tensor t = dense_operand(function, x);
   const DType dtype = options.dtype.value_or(t.dtype());
   return named(prim::full(prim::sym_shape(t), value, dtype), options.name);
@@ -42,14 +42,14 @@ DType count_dtype(int64_t largest) {
 
 }  // namespace
 
-Tensor zeros(const ShapeArg& shape, const VariableOptions& options) {
+Tensor zeros(const ShapeArg& shape, const FillOptions& options) {
   return filled("zeros", shape, 0.0, options);
 }
-Tensor ones(const ShapeArg& shape, const VariableOptions& options) {
+Tensor ones(const ShapeArg& shape, const FillOptions& options) {
   return filled("ones", shape, 1.0, options);
 }
 
-Variable eye(const MatrixSize& size, const VariableOptions& options) {
+Variable eye(const MatrixSize& size, const FillOptions& options) {
   check(size.rows >= 0 && size.cols >= 0, "eye", "size must be at least 0; got ",
         Ints{size.rows, size.cols}, ".");
   Array matrix = Array::zeros(DType::uint8, {size.rows, size.cols});
@@ -59,10 +59,10 @@ Variable eye(const MatrixSize& size, const VariableOptions& options) {
   return variable(matrix.cast(dtype), {.dtype = dtype, .name = options.name});
 }
 
-Tensor zeros_like(const Tensor& x, const VariableOptions& options) {
+Tensor zeros_like(const Tensor& x, const FillOptions& options) {
   return filled_like("zeros_like", x, 0.0, options);
 }
-Tensor ones_like(const Tensor& x, const VariableOptions& options) {
+Tensor ones_like(const Tensor& x, const FillOptions& options) {
   return filled_like("ones_like", x, 1.0, options);
 }
 

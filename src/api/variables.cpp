@@ -23,8 +23,14 @@ Variable variable(const Array& value, const VariableOptions& options) {
   if (!own.is_sparse() && own.raw() == value.raw()) own = own.copy();
   auto state = make_ref<VariableState>(TensorType(dtype, value.shape(), value.is_sparse()), own);
   state->name = unique_name(options.name.empty() ? "variable" : options.name);
+  state->constraint = options.constraint;
   const std::string name = state->name;
   return Variable(emit(attrs::variable{.state = std::move(state)}, {}, {}, name));
+}
+
+const Constraint& constraint_of(const Variable& x) {
+  check<TypeError>(x.defined(), "constraint_of", "x must be a variable; got an empty one.");
+  return x.node()->as<attrs::variable>().state->constraint;
 }
 
 Tensor placeholder(const PlaceholderOptions& o) {

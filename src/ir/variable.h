@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
 
 #include "horngate/array.h"
+#include "horngate/tensor.h"
 #include "ir/ref.h"
 #include "ir/type.h"
 
@@ -19,6 +21,7 @@ struct VariableState : Counted {
   const uint64_t id;
   const TensorType type;
   std::string name;
+  std::function<Tensor(const Tensor&)> constraint;  // set once, before anybody else sees it
   Array value;           // contiguous, or sparse and then never changed; guarded by `guard`
   uint64_t version = 1;  // guarded by `guard`
   std::mutex writer;

@@ -84,6 +84,28 @@ def test_signature(name):
     assert got == parameters_of(standing_signature(name))
 
 
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_described_arguments(name):
+    """What the catalogue describes one by one is there, with the default that it says."""
+    parameters = inspect.signature(getattr(K, name)).parameters
+    for argument, told in FUNCTIONS[name]["args"].items():
+        parameter = parameters[argument.lstrip("*")]
+        if told.get("required"):
+            assert parameter.default is parameter.empty
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            default = str(told["default"])
+            assert parameter.default == ast.literal_eval(default), argument
+
+
+def test_aliases():
+    """Another name for a function has its arguments; test_old_spellings.py compares results."""
+    aliases = {n: entry["alias_of"] for n, entry in FUNCTIONS.items() if "alias_of" in entry}
+    assert sorted(aliases) == ["deconv2d", "lesser", "lesser_equal", "normalize_batch"]
+    for name, standing in aliases.items():
+        assert callable(getattr(K, name)) and callable(getattr(K, standing))
+        assert list(inspect.signature(getattr(K, name)).parameters)[0] == "x"
+
+
 def test_command_line():
     done = subprocess.run(
         [sys.executable, "-m", "horngate"], capture_output=True, text=True, check=True

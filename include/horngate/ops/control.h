@@ -100,6 +100,7 @@ class [[nodiscard]] NameScope {
   std::string prefix_;
 };
 
+/// Opens a scope until the end of the block: names made in it begin with "name/".
 /// Example: const auto scope = K::name_scope("dense");
 [[nodiscard]] inline NameScope name_scope(std::string_view name) { return NameScope(name); }
 
@@ -119,6 +120,7 @@ class [[nodiscard]] ControlDependencies {
   ControlDependencies& operator=(const ControlDependencies&) = delete;
 };
 
+/// Until the end of the block variables are read as they are after these updates.
 /// Example: const auto after = K::control_dependencies({K::update_add(total, x)});
 [[nodiscard]] inline ControlDependencies control_dependencies(const Tensors& control_inputs) {
   return ControlDependencies(control_inputs);

@@ -1,20 +1,28 @@
 // Zeros, ones and their like; asking for shape, rank, dtype and size.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "horngate/args.h"
+#include "horngate/config.h"
 #include "horngate/ops/variables.h"
 
 namespace horngate {
 
+struct FillOptions {
+  std::optional<DType> dtype = {};  // unset: floatx, or the dtype of x
+  std::string name = {};
+};
+
 /// A variable full of zeros; a plain tensor when the shape holds what only a call knows.
-/// Example: w = K::zeros({784, 10});
-[[nodiscard]] HORNGATE_API Tensor zeros(const ShapeArg& shape, const VariableOptions& options = {});
+/// Example: auto w = K::zeros({784, 10});
+[[nodiscard]] HORNGATE_API Tensor zeros(const ShapeArg& shape, const FillOptions& options = {});
 
 /// A variable full of ones; a plain tensor when the shape holds what only a call knows.
-/// Example: w = K::ones({784, 10});
-[[nodiscard]] HORNGATE_API Tensor ones(const ShapeArg& shape, const VariableOptions& options = {});
+/// Example: auto w = K::ones({784, 10});
+[[nodiscard]] HORNGATE_API Tensor ones(const ShapeArg& shape, const FillOptions& options = {});
 
 /// Rows and columns of a matrix; one number makes it square.
 class MatrixSize {
@@ -28,16 +36,19 @@ class MatrixSize {
 
 /// A variable with ones on the main diagonal and zeros elsewhere.
 /// Example: K::eye(3); K::eye({2, 3});
-[[nodiscard]] HORNGATE_API Variable eye(const MatrixSize& size,
-                                        const VariableOptions& options = {});
+[[nodiscard]] HORNGATE_API Variable eye(const MatrixSize& size, const FillOptions& options = {});
 
 /// Zeros in the shape of x, and in its dtype unless another is given.
 /// Example: K::zeros_like(x, {.dtype = K::DType::bool_});
-[[nodiscard]] HORNGATE_API Tensor zeros_like(const Tensor& x, const VariableOptions& options = {});
+[[nodiscard]] HORNGATE_API Tensor zeros_like(const Tensor& x, const FillOptions& options = {});
 
 /// Ones in the shape of x, and in its dtype unless another is given.
 /// Example: K::ones_like(x);
-[[nodiscard]] HORNGATE_API Tensor ones_like(const Tensor& x, const VariableOptions& options = {});
+[[nodiscard]] HORNGATE_API Tensor ones_like(const Tensor& x, const FillOptions& options = {});
+
+/// An array in floatx.
+/// Example: auto values = K::cast_to_floatx(K::Array(0.5));
+[[nodiscard]] inline Array cast_to_floatx(const Array& x) { return x.cast(floatx()); }
 
 /// A new tensor with the value of x. Inside control_dependencies it is the value after the updates.
 /// Example: y = K::identity(x, "y");

@@ -1,6 +1,7 @@
 // Variables, placeholders, constants, and what can be asked of any tensor.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,9 +10,13 @@
 
 namespace horngate {
 
+/// What optimizers do to a variable after each update: takes the new value, gives the one to keep.
+using Constraint = std::function<Tensor(const Tensor&)>;
+
 struct VariableOptions {
   std::optional<DType> dtype = {};  // unset: of the value; Python numbers and lists become floatx
   std::string name = {};
+  Constraint constraint = {};  // kept for optimizers, see constraint_of
 };
 
 /// A value that functions can read and update. The array is copied; sparse arrays make sparse variables, which
@@ -19,6 +24,10 @@ struct VariableOptions {
 /// Example: auto w = K::variable(K::zeros_array({784, 10}), {.name = "w"});
 [[nodiscard]] HORNGATE_API Variable variable(const Array& value,
                                              const VariableOptions& options = {});
+
+/// The constraint that the variable was made with; empty: none.
+/// Example: if (const auto& keep = K::constraint_of(w)) y = keep(y);
+[[nodiscard]] HORNGATE_API const Constraint& constraint_of(const Variable& x);
 
 struct PlaceholderOptions {
   ShapeOption shape = {};
@@ -43,16 +52,39 @@ struct ConstantOptions {
 [[nodiscard]] HORNGATE_API Tensor constant(const Array& value, const ConstantOptions& options = {});
 
 /// Is it a dense or sparse tensor that a placeholder made?
+/// Example: K::is_placeholder(x);
 [[nodiscard]] HORNGATE_API bool is_placeholder(const Tensor& x);
+
+/// Is it a variable? Variable(x) then makes one of it.
+/// Example: K::is_variable(w);
 [[nodiscard]] HORNGATE_API bool is_variable(const Tensor& x);
-[[nodiscard]] HORNGATE_API bool is_sparse(const Tensor& x);
+
+/// Did a layer of Keras or its Input make it? They are in Python, so nothing here did.
+/// Example: K::is_keras_tensor(x);
+[[nodiscard]] inline bool is_keras_tensor(const Tensor& x) { return static_cast<void>(x), false; }
+
+/// Is it a sparse tensor?
+/// Example: y = K::is_sparse(x) ? K::to_dense(x) : x;
+[[nodiscard]] HORNGATE_API bool is_sparse(const Tensor& tensor);
+
 /// The dense form of a sparse tensor; itself when it is dense.
-[[nodiscard]] HORNGATE_API Tensor to_dense(const Tensor& x);
+/// Example: y = K::to_dense(x);
+[[nodiscard]] HORNGATE_API Tensor to_dense(const Tensor& tensor);
+
+/// Does nothing: a variable has its value from the start. Here for programs that call it.
+/// Example: K::manual_variable_initialization(true);
+inline void manual_variable_initialization(bool value) { static_cast<void>(value); }
 
 /// Resets names, uids, the learning phase and caches. Tensors that somebody holds stay valid.
+/// Example: K::clear_session();
 HORNGATE_API void clear_session();
+
 /// A number for a prefix: 1, 2, ... (for default layer names).
+/// Example: auto name = "dense_" + std::to_string(K::get_uid("dense"));
 HORNGATE_API int64_t get_uid(const std::string& prefix = "");
+
+/// Begins all numbers of get_uid anew.
+/// Example: K::reset_uids();
 HORNGATE_API void reset_uids();
 
 }  // namespace horngate

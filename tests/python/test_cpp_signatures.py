@@ -1,0 +1,185 @@
+"""The C++ headers have every function of the catalogue: names, arguments, defaults, examples."""
+
+import ast
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CATALOGUE = yaml.safe_load((ROOT / "api" / "functions.yaml").read_text())
+ENTRIES = {entry["name"]: entry for entry in CATALOGUE["functions"]}
+BEYOND = {
+    "control_dependencies": "control_dependencies(control_inputs)",
+    "is_variable": "is_variable(x)",
+    "name_scope": "name_scope(name)",
+    "normalize_data_format": "normalize_data_format(value)",
+    "size": "size(x, name=None)",
+    "slice": "slice(x, start, size)",
+}
+PYTHON_ONLY = {
+    "eager": "a decorator",
+    "symbolic": "a decorator",
+    "is_tensor": "the type says it",
+}
+# What comes with other branches of work; here until it is there.
+OPEN = {"ctc_label_dense_to_sparse": "sparse tensors of the engine come first"}
+# C++ keywords, and Python's **kwargs as a field.
+NAME = {"switch": "switch_"}
+EXTRA = {
+    "function": ["name"],  # of kwargs
+    "gradients": ["strict"],  # what Python has no place for
+}
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+headers = load("headers")
+FUNCTIONS, AGGREGATES = headers.read()
+
+
+def standing_signature(name):
+    if name in BEYOND:
+        return BEYOND[name]
+    entry = ENTRIES[name]
+    newer = entry["keras_2_3_1"]
+    return newer if "(" in newer else entry["signature"]
+
+
+def wanted_arguments(name):
+    """[(name, default)]; a default that is missing is Ellipsis."""
+    tree = ast.parse(f"def {standing_signature(name)}: pass").body[0].args
+    defaults = [...] * (len(tree.args) - len(tree.defaults))
+    defaults += [ast.literal_eval(d) for d in tree.defaults]
+    return [(a.arg, d) for a, d in zip(tree.args, defaults)]
+
+
+def flat(function):
+    """The arguments with those of the options in their place."""
+    found = []
+    for argument in function.arguments:
+        if argument.name == "options":
+            found += AGGREGATES[argument.type]
+        else:
+            found.append(argument)
+    return found
+
+
+def same_default(python, cpp):
+    """Whether a default of Python and one of C++ mean the same."""
+    if python is ...:
+        return cpp is None or cpp == "{}"  # in an aggregate every field has one
+    if cpp is None:
+        return False
+    if python is None or python == "":
+        return cpp in ("{}", "None", '""')
+    if isinstance(python, bool):
+        return cpp == str(python).lower()
+    if isinstance(python, (int, float)):
+        return float(cpp) == python
+    if isinstance(python, str):
+        return cpp.rpartition("::")[2].rstrip("_") == python
+    numbers = [int(n) for n in re.findall(r"-?\b\d+\b", re.sub(r"<.*?>", "", cpp))]
+    return numbers == list(numbers_in(python))
+
+
+def numbers_in(value):
+    for part in value if isinstance(value, tuple) else [value]:
+        yield from numbers_in(part) if isinstance(part, tuple) else [part]
+
+
+def overloads(name):
+    return FUNCTIONS.get(NAME.get(name, name), [])
+
+
+def test_the_list_is_whole():
+    beyond = set(CATALOGUE["beyond_seeds"]["required_by_2_3_1_not_in_seeds"])
+    assert set(BEYOND) | set(PYTHON_ONLY) == beyond
+    assert len(ENTRIES) == 155
+
+
+@pytest.mark.parametrize("name", sorted([*ENTRIES, *BEYOND]))
+def test_function(name):
+    if name in OPEN and not overloads(name):
+        pytest.skip(f"open: {OPEN[name]}")
+    assert overloads(name), f"{name} is not declared"
+    wanted = wanted_arguments(name)
+    faults = []
+    for function in overloads(name):
+        got = flat(function)
+        extra = EXTRA.get(name, [])
+        names = [a.name for a in got]
+        if names != [n for n, _ in wanted] + extra:
+            faults.append(f"arguments {names}, wanted {[n for n, _ in wanted] + extra}")
+            continue
+        for argument, (_, default) in zip(got, wanted):
+            if not same_default(default, argument.default):
+                faults.append(f"{argument.name} = {argument.default}, wanted {default!r}")
+    assert not faults, faults
+
+
+@pytest.mark.parametrize("name", sorted([*ENTRIES, *BEYOND]))
+def test_comment_and_example(name):
+    if name in OPEN and not overloads(name):
+        pytest.skip(f"open: {OPEN[name]}")
+    first = overloads(name)[0]
+    assert first.comment and not first.comment[0].startswith(("Example", "@")), "a sentence first"
+    calls = " ".join(first.examples)
+    assert f"K::{NAME.get(name, name)}(" in calls, "an example that calls it"
+
+
+# What the names in the examples are, where they are not tensors.
+TYPES = {
+    "step": "K::RnnStepFunction",
+    "w": "K::Variable",
+    "b": "K::Variable",
+    "mean": "K::Variable",
+    "total": "K::Variable",
+    "ys": "K::Tensors",
+}
+WORDS = set("auto const bool float double int64_t if return true false std string".split())
+
+
+def declared(example):
+    """Names that the example itself declares."""
+    found = set(re.findall(r"(?:auto|[\w:]+&?|[\w:]+>)\s+(\w+)\s*(?:=|\)|,\s*const)", example))
+    for group in re.findall(r"auto\s*&?\s*\[([\w, ]+)\]", example):
+        found |= {n.strip() for n in group.split(",")}
+    return found
+
+
+def program():
+    """Every example of the headers as a function."""
+    lines = ['#include "horngate/horngate.h"', "namespace K = horngate;"]
+    for name, group in sorted(FUNCTIONS.items()):
+        for i, example in enumerate(e for function in group for e in function.examples):
+            own = declared(example)
+            code = re.sub(r'"[^"]*"', "", example)
+            used = re.findall(r"(?<![\w.:])([A-Za-z_]\w*)(?!\w|::)", code)
+            used = [n for n in dict.fromkeys(used) if n not in own and n not in WORDS and n != "K"]
+            lines.append(f"void example_of_{name}_{i}() {{")
+            lines += [f"  {TYPES.get(n, 'K::Tensor')} {n};" for n in used]
+            lines.append(f"  {example.rstrip(';')};")
+            lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+def test_examples_compile(tmp_path):
+    compiler = os.environ.get("CXX") or shutil.which("c++") or shutil.which("g++")
+    if not compiler:
+        pytest.skip("no C++ compiler")
+    source = tmp_path / "examples.cpp"
+    source.write_text(program())
+    flags = ["-std=c++20", "-fsyntax-only", "-w", "-I", str(ROOT / "include")]
+    done = subprocess.run([compiler, *flags, str(source)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:3000]
