@@ -1,9 +1,11 @@
 """Cases that many functions share."""
 
+import horngate as K
 import numpy as np
 from cases import oracles
-from cases.harness import case, error, ulps
+from cases.harness import case, check, error, ulps
 from cases.inputs import away, bools, data, rand
+from scipy import stats
 
 EDGES = [(), (0,), (1,), (7,), (1, 1, 1), (2, 0, 3), (5, 31), (1009,), (3, 2, 5, 7)]
 LARGE = (70_001,)
@@ -237,3 +239,234 @@ def axis_errors(function, name, several=True):
     if several:
         text = f"{name}: axis must name each axis once; got (1, -1)."
         error(function, [rand(2, 3)], axis=(1, -1), text=text)
+
+
+def scan(function, oracle, name):
+    """A running sum or product along an axis."""
+    many = [((5,), 0), ((3, 4), 0), ((3, 4), 1), ((3, 4), -1)]
+    many += [((2, 3, 5), 1), ((2, 3, 5), -3), ((1, 1), 1)]
+    for shape, axis in many:
+        x = away(*shape, distance=0.5)
+        case(function, [x], axis=axis, oracle=oracle, second=True, tol={"float32": 2e-5})
+    case(function, [away(3, 4, distance=0.5)], oracle=oracle)
+    no_grad = {"oracle": oracle, "grad": False, "tol": {"float32": 1e-5}}
+    for shape, axis in [((0,), 0), ((0, 3), 1), ((2, 0, 3), 1), ((1009,), 0), ((67, 31), 0)]:
+        case(function, [rand(*shape, low=0.9, high=1.1)], axis=axis, **no_grad)
+    case(function, [rand(3, 257, low=0.9, high=1.1)], axis=1, **no_grad)
+    for axis in (0, 1, 2):
+        x = rand(53, 61, 67, low=0.9, high=1.1)
+        case(function, [x], axis=axis, none=False, **{**no_grad, "tol": {"float32": 2e-5}})
+    case(function, [rand(4, 5)], axis=1, oracle=oracle, dtypes=("float16", "bfloat16"))
+    for dtype in ("int8", "int32", "int64", "uint8", "uint64"):
+        case(function, [rand(3, 4, low=0.1, high=0.3)], axis=1, oracle=oracle, dtypes=(dtype,))
+    axis_errors(function, name, several=False)
+
+
+def phase(function, name, first):
+    """A choice by the learning phase; `first` is the phase in which the first argument comes out."""
+    value = np.array([1.0, -2.0])
+
+    def at(phase):
+        """What comes out for x * 2 and x in a phase."""
+        return value * 2 if phase == first else value
+
+    @check(phase=(0, 1), callables=(False, True))
+    def by_the_fed_phase(phase, callables):
+        x = K.placeholder((2,))
+        y = function(lambda: x * 2, lambda: x) if callables else function(x * 2, x)
+        assert y._uses_learning_phase
+        f = K.function([x, K.learning_phase()], [y])
+        for one in (phase, bool(phase), float(phase), np.array(phase)):
+            np.testing.assert_array_equal(f([value, one])[0], at(phase))
+
+    @check
+    def testing_when_nothing_is_fed():
+        x = K.placeholder((2,))
+        np.testing.assert_array_equal(K.function([x], [function(x * 2, x)])([value])[0], at(0))
+
+    @check(phase=(0, 1))
+    def by_the_fixed_phase(phase):
+        K.set_learning_phase(phase)
+        x = K.placeholder((2,))
+        np.testing.assert_array_equal(K.function([x], [function(x * 2, x)])([value])[0], at(phase))
+
+    @check(training=(0, 1, False, True))
+    def by_the_argument(training):
+        x = K.placeholder((2,))
+        y = function(x * 2, x, training=training)
+        assert not y._uses_learning_phase
+        np.testing.assert_array_equal(K.function([x], [y])([value])[0], at(int(training)))
+
+    @check(phase=(0, 1), dtype=("bool", "int32", "float32"))
+    def by_a_tensor(phase, dtype):
+        x, training = K.placeholder((2,)), K.placeholder((), dtype=dtype)
+        y = function(x * 2, x, training=training)
+        np.testing.assert_array_equal(K.function([x, training], [y])([value, phase])[0], at(phase))
+
+    @check(phase=(0, 1))
+    def gradient(phase):
+        x = K.placeholder((2,))
+        [g] = K.gradients(function(x * 2, x), [x])
+        [got] = K.function([x, K.learning_phase()], [g])([value, phase])
+        np.testing.assert_array_equal(got, at(phase) / value)
+
+    error(
+        function,
+        [rand(2, 3), rand(3)],
+        text=f"{name}: x and alt must have equally many dimensions; got shapes (2, 3) and (3,).",
+    )
+
+
+DRAWS = 40_000
+
+
+def draws(function, name, **options):
+    """What all random tensors share; `options` make numbers that differ from call to call."""
+
+    def draw(shape=(DRAWS,), **more):
+        """A function that draws at each call."""
+        return K.function([], [function(shape, **options, **more)])
+
+    @check
+    def neighbours_and_calls_are_independent():
+        f = draw(seed=3)
+        a, b = f([])[0], f([])[0]
+        pairs = [(a[:-1], a[1:]), (a, b), (a[::2], a[1::2]), (a[:-7], a[7:])]
+        if len(np.unique(a)) > 2:
+            pairs.append((a[::2] ** 2, a[1::2] ** 2))
+        for one, other in pairs:
+            assert abs(np.corrcoef(one, other)[0, 1]) < 5 / np.sqrt(len(one))
+
+    @check
+    def a_seed_fixes_the_numbers():
+        one, two, other = (draw(seed=s) for s in (5, 5, 6))
+        first = one([])[0]
+        np.testing.assert_array_equal(two([])[0], first)
+        second = one([])[0]
+        assert np.any(first != second), "each call draws anew"
+        np.testing.assert_array_equal(two([])[0], second)
+        assert np.any(other([])[0] != first)
+
+    @check
+    def numpy_gives_the_seed_that_is_left_open():
+        results = []
+        for seed in (3, 3, 4):
+            np.random.seed(seed)
+            results.append(draw()([])[0])
+        np.testing.assert_array_equal(results[0], results[1])
+        assert np.any(results[0] != results[2])
+
+    @check
+    def two_draws_with_open_seeds_differ():
+        assert np.any(draw()([])[0] != draw()([])[0])
+
+    @check(shape=[(), (0,), (1,), (7,), (2, 0, 3), (3, 5)])
+    def shapes(shape):
+        y = function(shape, seed=1, **options)
+        assert K.int_shape(y) == shape
+        assert K.eval(y).shape == shape
+
+    @check
+    def a_shape_that_a_call_knows():
+        x = K.placeholder((None, 3))
+        f = K.function([x], [function(K.shape(x), seed=1, **options)])
+        for n in (0, 1, 5):
+            assert f([np.zeros((n, 3))])[0].shape == (n, 3)
+
+    @check
+    def longer_shapes_begin_alike():
+        """Number i of a draw depends on the seed and on i alone."""
+        short, long = (K.eval(function((n,), seed=9, **options)) for n in (100, 10_000))
+        np.testing.assert_array_equal(long[:100], short)
+
+    @check(needs_numbers=False)
+    def nothing_flows_back():
+        x = K.placeholder((None, 3))
+        assert K.gradients(function(K.shape(x), seed=1, **options), [x]) == [None]
+
+    error(
+        function,
+        [(2, None)],
+        text=f"{name}: shape must have entries of at least 0, and no None; got (2, None).",
+    )
+
+
+def random_variable(function, name, cdf):
+    """A variable that starts with random numbers; `cdf` is that of function(.., -2, 3)."""
+
+    @check(dtype=("float32", "float64"))
+    def distribution(dtype):
+        v = function((200, 100), -2.0, 3.0, dtype=dtype, seed=1)
+        assert K.is_variable(v) and K.dtype(v) == dtype and K.int_shape(v) == (200, 100)
+        assert stats.kstest(K.get_value(v).ravel(), cdf).pvalue > 1e-3
+
+    @check
+    def keeps_its_numbers():
+        v = function((10,), -2.0, 3.0, seed=1)
+        np.testing.assert_array_equal(K.eval(v), K.eval(v))
+
+    @check
+    def a_seed_fixes_the_numbers():
+        one, two, other = (K.get_value(function((10,), -2.0, 3.0, seed=s)) for s in (5, 5, 6))
+        np.testing.assert_array_equal(one, two)
+        assert np.all(one != other)
+
+    @check
+    def numpy_gives_the_seed_that_is_left_open():
+        values = []
+        for seed in (3, 3, 4):
+            np.random.seed(seed)
+            values.append(K.get_value(function((10,), -2.0, 3.0)))
+        np.testing.assert_array_equal(values[0], values[1])
+        assert np.all(values[0] != values[2])
+
+    @check(shape=[(), (0,), (1,), (7,), (2, 0, 3)])
+    def shapes(shape):
+        v = function(shape, -2.0, 3.0, seed=1)
+        assert K.int_shape(v) == shape == K.get_value(v).shape
+
+    error(
+        function,
+        [(2,), -2.0, 3.0],
+        dtype="int32",
+        raises=TypeError,
+        text=f"{name}: dtype must be a float type; got int32.",
+    )
+
+
+def update(function, argument, apply):
+    """A change of a variable; `apply` says what the value becomes."""
+    start, change = np.array([1.0, -2.0]), np.array([5.0, 7.0])
+
+    @check(dtype=("float32", "float64"))
+    def happens_when_called(dtype):
+        v = K.variable(start, dtype=dtype)
+        f = K.function([], [K.identity(v)], updates=[function(v, K.constant(change))])
+        np.testing.assert_array_equal(f([])[0], start)
+        got = K.get_value(v)
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got, apply(start, change))
+        f([])
+        np.testing.assert_array_equal(K.get_value(v), apply(apply(start, change), change))
+
+    @check
+    def its_value_is_the_new_one():
+        made = function(K.variable(start), K.constant(change))
+        np.testing.assert_array_equal(K.eval(made), apply(start, change))
+
+    @check
+    def the_value_is_cast():
+        v = K.variable(start)
+        K.function([], [], updates=[function(v, K.constant([2, 3], dtype="int32"))])([])
+        assert K.dtype(v) == "float32"
+        np.testing.assert_array_equal(K.get_value(v), apply(start, [2, 3]))
+
+    @check(needs_numbers=False)
+    def of_another_shape():
+        v = K.variable(start)
+        try:
+            function(v, **{argument: K.zeros((3,))})
+        except ValueError as e:
+            assert "(2,)" in str(e) and "(3,)" in str(e)
+        else:
+            raise AssertionError("nothing was raised")

@@ -6,10 +6,11 @@ import sys
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import check, error
 from scipy import stats
 
-N = 40_000
+N = families.DRAWS
 
 
 def draw(shape=(N,), **options):
@@ -30,14 +31,6 @@ def distribution(dtype, bounds):
     if dtype in ("float32", "float64"):
         assert stats.kstest(got, stats.uniform(low, high - low).cdf).pvalue > 1e-3
     np.testing.assert_allclose(got.mean(), (low + high) / 2, atol=(high - low) * 0.02)
-
-
-@check
-def neighbours_and_calls_are_independent():
-    f = draw(seed=3)
-    a, b = f([])[0], f([])[0]
-    for one, other in [(a[:-1], a[1:]), (a, b), (a[::2], a[1::2]), (a[:-7], a[7:])]:
-        assert abs(np.corrcoef(one, other)[0, 1]) < 5 / np.sqrt(len(one))
 
 
 @check
@@ -78,62 +71,4 @@ error(
 )
 
 
-@check
-def a_seed_fixes_the_numbers():
-    one, two, other = (draw(seed=s) for s in (5, 5, 6))
-    first = one([])[0]
-    np.testing.assert_array_equal(two([])[0], first)
-    second = one([])[0]
-    assert np.any(first != second), "each call draws anew"
-    np.testing.assert_array_equal(two([])[0], second)
-    assert np.any(other([])[0] != first)
-
-
-@check
-def numpy_gives_the_seed_that_is_left_open():
-    results = []
-    for seed in (3, 3, 4):
-        np.random.seed(seed)
-        results.append(draw()([])[0])
-    np.testing.assert_array_equal(results[0], results[1])
-    assert np.any(results[0] != results[2])
-
-
-@check
-def two_draws_with_open_seeds_differ():
-    assert np.any(draw()([])[0] != draw()([])[0])
-
-
-@check(shape=[(), (0,), (1,), (7,), (2, 0, 3), (3, 5)])
-def shapes(shape):
-    y = K.random_uniform(shape, seed=1)
-    assert K.int_shape(y) == shape
-    assert K.eval(y).shape == shape
-
-
-@check
-def a_shape_that_a_call_knows():
-    x = K.placeholder((None, 3))
-    f = K.function([x], [K.random_uniform(K.shape(x), seed=1)])
-    for n in (0, 1, 5):
-        assert f([np.zeros((n, 3))])[0].shape == (n, 3)
-
-
-@check
-def longer_shapes_begin_alike():
-    """Number i of a draw depends on the seed and on i alone."""
-    short, long = (K.eval(K.random_uniform((n,), seed=9)) for n in (100, 10_000))
-    np.testing.assert_array_equal(long[:100], short)
-
-
-@check(needs_numbers=False)
-def nothing_flows_back():
-    x = K.placeholder((None, 3))
-    assert K.gradients(K.random_uniform(K.shape(x), seed=1), [x]) == [None]
-
-
-error(
-    K.random_uniform,
-    [(2, None)],
-    text="random_uniform: shape must have entries of at least 0, and no None; got (2, None).",
-)
+families.draws(K.random_uniform, "random_uniform")
