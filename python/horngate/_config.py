@@ -3,6 +3,7 @@
 import numpy as _np
 
 from horngate import _horngate as _hg
+from horngate._names import wrong as _wrong
 
 __all__ = [
     "backend",
@@ -159,6 +160,8 @@ def get_uid(prefix=""):
         >>> K.get_uid("a_new_prefix")
         2
     """
+    if not isinstance(prefix, str):
+        raise _wrong("get_uid: prefix", "a string", prefix)
     return _hg.get_uid(prefix)
 
 

@@ -1,6 +1,7 @@
 """Choosing between expressions, and scopes."""
 
 from horngate import _horngate as _hg
+from horngate._names import wrong as _wrong
 
 __all__ = ["control_dependencies", "in_test_phase", "in_train_phase", "name_scope", "switch"]
 
@@ -76,6 +77,8 @@ def name_scope(name):
         ...     K.zeros((2,), name="v").name
         'a_scope/v'
     """
+    if name and not isinstance(name, str):
+        raise _wrong("name_scope: name", "a string", name)
     return _NameScope(name.rstrip("/") if name else name)
 
 
@@ -98,6 +101,8 @@ def _updates_in(ops):
     if ops is None:
         return []
     if not isinstance(ops, (list, tuple)):
+        if not _hg.is_tensor(ops):
+            raise _wrong("control_dependencies: control_inputs", "a list of tensors", ops)
         return [ops]
     is_pair = isinstance(ops, tuple) and len(ops) == 2 and _hg.is_variable(ops[0])
     if is_pair:

@@ -2,6 +2,7 @@
 
 from horngate import _horngate as _hg
 from horngate._names import own_name as _own_name
+from horngate._names import wrong as _wrong
 
 __all__ = ["foldl", "foldr", "function", "gradients", "map_fn", "rnn", "stop_gradient"]
 
@@ -12,6 +13,11 @@ def _checked_list(values, argument):
             f"function: {argument} must be a list or tuple; got {type(values).__name__}."
         )
     return values
+
+
+def _check_callable(fn, argument):
+    if not callable(fn):
+        raise _wrong(argument, "callable", fn)
 
 
 def function(inputs, outputs, updates=None, **kwargs):
@@ -69,6 +75,8 @@ def gradients(loss, variables):
     """
     if _hg.is_tensor(variables):
         variables = [variables]
+    if not hasattr(variables, "__iter__"):
+        raise _wrong("gradients: variables", "a tensor or a list of tensors", variables)
     return _hg.gradients(loss, list(variables))
 
 
@@ -101,6 +109,7 @@ def map_fn(fn, elems, name=None, dtype=None):
         >>> K.eval(K.map_fn(lambda row: K.sum(row), K.constant([[1., 2.], [3., 4.]])))
         array([3., 7.], dtype=float32)
     """
+    _check_callable(fn, "map_fn: fn")
     is_list = isinstance(elems, (list, tuple)) and len(elems) > 0 and _hg.is_tensor(elems[0])
     if not is_list:
         return _hg.map_fn(fn, elems, _own_name(name), dtype)
@@ -132,6 +141,7 @@ def foldl(fn, elems, initializer=None, name=None):
         >>> K.eval(K.foldl(lambda acc, x: acc - x, K.constant([10., 3., 2.])))
         array(5., dtype=float32)
     """
+    _check_callable(fn, "foldl: fn")
     return _hg.foldl(fn, elems, initializer, _own_name(name))
 
 
@@ -148,6 +158,7 @@ def foldr(fn, elems, initializer=None, name=None):
         >>> K.eval(K.foldr(lambda acc, x: acc - x, K.constant([10., 3., 2.])))
         array(-11., dtype=float32)
     """
+    _check_callable(fn, "foldr: fn")
     return _hg.foldr(fn, elems, initializer, _own_name(name))
 
 
@@ -185,6 +196,7 @@ def rnn(
         >>> K.eval(last)
         array([[6.]], dtype=float32)
     """
+    _check_callable(step_function, "rnn: step_function")
     uses_phase = False
 
     def step(x, states):

@@ -1,6 +1,7 @@
 """Values of tensors and variables, updates, printing."""
 
 from horngate import _horngate as _hg
+from horngate._names import wrong as _wrong
 
 __all__ = [
     "batch_get_value",
@@ -46,6 +47,8 @@ def get_value(x):
         >>> K.get_value(K.variable([1, 2]))
         array([1., 2.], dtype=float32)
     """
+    if x is None:
+        raise _wrong("get_value: x", "a variable or a tensor", x)
     return _hg.batch_get_value([x])[0]
 
 
@@ -62,6 +65,8 @@ def batch_get_value(ops):
         >>> K.batch_get_value([K.variable(1), K.variable(2)])
         [array(1., dtype=float32), array(2., dtype=float32)]
     """
+    if _hg.is_tensor(ops):
+        raise _wrong("batch_get_value: ops", "a list of variables", ops)
     return _hg.batch_get_value(list(ops))
 
 
@@ -81,6 +86,12 @@ def set_value(x, value):
     _hg.batch_set_value([(x, value)])
 
 
+def _as_pair(pair):
+    if not hasattr(pair, "__iter__"):
+        raise _wrong("batch_set_value: tuples", "pairs (variable, value)", pair)
+    return tuple(pair)
+
+
 def batch_set_value(tuples):
     """Sets several variables at once: no call sees some of them changed and others not.
 
@@ -93,7 +104,9 @@ def batch_set_value(tuples):
         >>> K.batch_get_value([v, w])
         [array(3., dtype=float32), array(4., dtype=float32)]
     """
-    _hg.batch_set_value([tuple(pair) for pair in tuples])
+    pairs = tuples if hasattr(tuples, "__iter__") else [tuples]
+    pairs = [pair if isinstance(pair, tuple) else _as_pair(pair) for pair in pairs]
+    _hg.batch_set_value(pairs)
 
 
 def print_tensor(x, message=""):

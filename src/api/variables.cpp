@@ -54,10 +54,13 @@ Tensor constant(const Array& value, const ConstantOptions& o) {
     a = a.copy();  // later writes into the caller's array must not change the program
   if (o.shape && !(*o.shape == a.shape())) {
     check(o.shape->is_static(), "constant", "shape must be known; got ", *o.shape, ".");
-    if (a.size() == 1)
+    if (a.size() == 1) {
       a = Array::full(a.dtype(), o.shape->dims(), a.item<double>());
-    else
+    } else {
+      check(a.size() == o.shape->size(), "constant", "shape ", *o.shape, " has ", o.shape->size(),
+            " elements but value has ", a.size(), ".");
       a = a.reshape(o.shape->dims());
+    }
   }
   return prim::constant(a, o.name.empty() ? std::string() : unique_name(o.name));
 }

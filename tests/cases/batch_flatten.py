@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -17,3 +18,4 @@ case(K.batch_flatten, [rand(2, 3, 4).known(0)], oracle=batch_flatten, none=(2, N
 error(
     K.batch_flatten, [rand()], text="batch_flatten: x must have at least 1 dimension; got a scalar."
 )
+families.edges(K.batch_flatten, batch_flatten, [rand(11, 31, 37)], [rand(1, 1, 1)], tol=0)

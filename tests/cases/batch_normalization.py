@@ -1,7 +1,7 @@
 """batch_normalization: with given statistics."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import positive, rand
 
@@ -63,4 +63,12 @@ error(
     K.batch_normalization,
     [rand(5, 3), rand(4), rand(3), rand(3), rand(3)],
     text="batch_normalization: shapes (5, 3) and (4,) do not broadcast together.",
+)
+families.edges(
+    K.batch_normalization,
+    oracle,
+    [rand(211, 67), rand(67), positive(67), rand(67), rand(67)],
+    [rand(0, 3), rand(3), positive(3), rand(3), rand(3)],
+    [rand(1, 1), rand(1), positive(1), rand(1), rand(1)],
+    tol={"float32": 1e-5},
 )

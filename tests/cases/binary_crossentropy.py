@@ -1,7 +1,7 @@
 """binary_crossentropy: of two-class probabilities, element by element."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import bools, data, normal, rand
 
@@ -55,4 +55,9 @@ error(
     K.binary_crossentropy,
     [rand(2, 3), rand(2, 4)],
     text="binary_crossentropy: shapes (2, 3) and (2, 4) do not broadcast together.",
+)
+families.edges(
+    K.binary_crossentropy,
+    oracles.binary_crossentropy,
+    [rand(1009, 11, low=0.0), rand(1009, 11, low=0.1, high=0.9)],
 )

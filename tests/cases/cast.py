@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, check, error, ulps
 from cases.inputs import away, data, rand
 
@@ -112,3 +113,14 @@ def gradient_has_the_dtype_of_x(dtype):
 def nothing_flows_through_whole_numbers(dtype):
     x = K.placeholder((3,))
     assert K.gradients(K.cast(K.cast(x, dtype), "float32"), [x]) == [None]
+
+
+families.edges(
+    K.cast,
+    numpy_cast,
+    [rand(0, 3)],
+    [rand(1, 1)],
+    [rand(*families.LARGE)],
+    dtype="float64",
+    out="float64",
+)

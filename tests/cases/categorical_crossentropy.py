@@ -1,7 +1,7 @@
 """categorical_crossentropy: of two distributions over classes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import data, normal, positive, probabilities, rand
 
@@ -72,4 +72,9 @@ error(
     K.categorical_crossentropy,
     [rand(2, 3), rand(2, 4)],
     text="categorical_crossentropy: shapes (2, 3) and (2, 4) do not broadcast together.",
+)
+families.edges(
+    K.categorical_crossentropy,
+    oracles.categorical_crossentropy,
+    [probabilities(1009, 11), probabilities(1009, 11)],
 )

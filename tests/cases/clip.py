@@ -58,3 +58,6 @@ case(
     [distinct(3, 4), rand(4, low=-1.5, high=-0.5), rand(3, 1, low=0.5, high=1.5)],
     oracle=by_tensors_oracle,
 )
+families.edges(
+    K.clip, oracles.clip, [rand(*families.LARGE)], [rand(1, 1)], min_value=-0.5, max_value=0.25
+)

@@ -1,7 +1,7 @@
 """conv1d: convolution along one axis."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -100,4 +100,12 @@ error(
     K.conv1d,
     [rand(2, 3, 3), rand(5, 3, 4)],
     text='conv1d: windows of 5 elements do not fit on axis 1 of x of shape (2, 3, 3) with padding "valid".',
+)
+families.edges(
+    K.conv1d,
+    oracles.conv,
+    [rand(2, 211, 31), rand(5, 31, 7)],
+    [rand(1, 1, 1), rand(1, 1, 1)],
+    padding="same",
+    tol={"float32": 1e-5},
 )

@@ -1,7 +1,7 @@
 """conv2d_transpose: from what conv2d gives to what it takes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -128,4 +128,13 @@ error(
     output_shape=(2, 5, 6, 5),
     padding="causal",
     text='conv2d_transpose: padding must be "valid" or "same"; got "causal".',
+)
+families.edges(
+    K.conv2d_transpose,
+    oracles.conv_transpose,
+    [rand(2, 23, 29, 11), rand(3, 3, 5, 11)],
+    output_shape=(2, 46, 58, 5),
+    strides=(2, 2),
+    padding="same",
+    tol={"float32": 1e-5},
 )

@@ -1,7 +1,7 @@
 """conv3d: convolution along three axes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -53,4 +53,12 @@ error(
     [rand(1, 4, 5, 6, 2), rand(2, 2, 2, 2, 3)],
     padding="causal",
     text='conv3d: padding must be "valid" or "same"; got "causal".',
+)
+families.edges(
+    K.conv3d,
+    oracles.conv,
+    [rand(1, 11, 13, 17, 5), rand(3, 2, 3, 5, 7)],
+    [rand(1, 1, 1, 1, 1), rand(1, 1, 1, 1, 1)],
+    padding="same",
+    tol={"float32": 1e-5},
 )

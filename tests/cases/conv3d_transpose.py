@@ -1,7 +1,7 @@
 """conv3d_transpose: from what conv3d gives to what it takes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -35,4 +35,17 @@ error(
     [rand(1, 2, 2, 2, 1), rand(2, 2, 3, 1)],
     output_shape=(1, 3, 3, 3, 3),
     text="conv3d_transpose: kernel must have 5 dimensions (d1, d2, d3, out, in); got shape (2, 2, 3, 1).",
+)
+families.edges(
+    K.conv3d_transpose,
+    oracles.conv_transpose,
+    [rand(1, 11, 13, 17, 5), rand(2, 2, 2, 3, 5)],
+    output_shape=(1, 12, 14, 18, 3),
+    tol={"float32": 1e-5},
+)
+families.edges(
+    K.conv3d_transpose,
+    oracles.conv_transpose,
+    [rand(0, 2, 2, 2, 1), rand(2, 2, 2, 3, 1)],
+    output_shape=(0, 3, 3, 3, 3),
 )

@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -19,6 +19,7 @@ case(
     [rand(2, 3, 3, 4), rand(5, 3, 3, 3).known()],
     output_shape=(2, 5, 5, 6),
     oracle=oracle,
+    second=True,
 )
 case(
     K.deconv2d,
@@ -36,3 +37,11 @@ error(
     dim_ordering="channels_last",
     text='deconv2d: dim_ordering must be "tf" or "th"; got \'channels_last\'.',
 )
+families.edges(
+    K.deconv2d,
+    oracle,
+    [rand(1, 11, 23, 29), rand(5, 11, 3, 3)],
+    output_shape=(1, 5, 25, 31),
+    tol={"float32": 1e-5},
+)
+families.edges(K.deconv2d, oracle, [rand(0, 3, 3, 4), rand(5, 3, 3, 3)], output_shape=(0, 5, 5, 6))

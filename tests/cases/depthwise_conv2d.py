@@ -1,7 +1,7 @@
 """depthwise_conv2d: each channel with kernels of its own."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -65,4 +65,11 @@ error(
     [rand(2, 5, 5, 3), rand(3, 3, 3, 1)],
     padding="full",
     text='depthwise_conv2d: padding must be "valid" or "same"; got "full".',
+)
+families.edges(
+    K.depthwise_conv2d,
+    oracles.depthwise_conv,
+    [rand(2, 23, 29, 11), rand(3, 3, 11, 2)],
+    [rand(1, 1, 1, 1), rand(1, 1, 1, 1)],
+    tol={"float32": 1e-5},
 )

@@ -1,7 +1,7 @@
 """expand_dims: one more axis, of size 1."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -33,3 +33,4 @@ for axis in (3, -4):
         axis=axis,
         text=f"expand_dims: axis must be in [-3, 3) for x of shape (2, 3); got axis={axis}.",
     )
+families.edges(K.expand_dims, oracles.expand_dims, [rand(101, 103)], [rand(1, 1)], axis=1, tol=0)

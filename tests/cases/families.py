@@ -65,6 +65,13 @@ def unary(function, oracle, *, low=-2.0, high=2.0, kinks=(), tol=None, grad=True
     plain([of(4, 33)], dtypes=("float16", "bfloat16"), tol=half_tol)
 
 
+def edges(function, oracle, *trees, **options):
+    """More shapes, for values alone: nothing, one, primes, many."""
+    for tree in trees:
+        keywords = {"grad": False, "none": False, **options}
+        case(function, list(tree), oracle=oracle, **keywords)
+
+
 def special(function, oracle, *, without=(), tol=None, **options):
     """The values at which mistakes are made."""
     values = [v for v in SPECIAL if v not in without]

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -73,3 +74,4 @@ error(
     label="foldr(another dtype)",
     text="foldr: fn must keep the dtype of the accumulator, float32; got float64.",
 )
+families.edges(plain, plain_oracle, [rand(101, 103)], tol={"float32": 1e-5})

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, check, error
 from cases.inputs import data, ints, rand
 
@@ -76,4 +77,7 @@ def an_error_of_a_run_names_the_node():
 
 case(
     K.gather, [rand(5003, 33), ints(7001, high=5003)], oracle=gather, grad=False, none=False, tol=0
+)
+families.edges(
+    K.gather, gather, [rand(1, 1), ints(1, high=1)], [rand(31, 1), ints(10_007, high=31)], tol=0
 )

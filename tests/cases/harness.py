@@ -61,7 +61,7 @@ class Case:
     tol: Any = None
     none: Any = True
     grad: Any = None
-    grad_tol: float = 1e-5
+    grad_tol: float = 1e-6
     second: bool = False
     open: bool = False
     label: str | None = None

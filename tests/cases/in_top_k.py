@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import data, distinct, ints, rand
 
@@ -78,3 +78,4 @@ error(
     run=True,
     text="in_top_k: predictions and targets must have equally many rows; got shapes (3, 4) and (2,).",
 )
+families.edges(K.in_top_k, oracles.in_top_k, [distinct(1009, 11), ints(1009, high=11)], k=3)

@@ -52,3 +52,6 @@ families.axis_errors(K.l2_normalize, "l2_normalize")
 def slope_at_zero_is_finite():
     x = K.variable([[0.0, 0.0], [3.0, 4.0]])
     assert np.all(np.isfinite(K.eval(K.gradients(K.l2_normalize(x, axis=1), x)[0])))
+
+
+families.edges(K.l2_normalize, oracles.l2_normalize, [normal(1, 1)], [normal(101, 103)], axis=1)

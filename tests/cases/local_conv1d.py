@@ -1,7 +1,7 @@
 """local_conv1d: another kernel at each position."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -47,4 +47,13 @@ error(
     strides=(1,),
     data_format="channels_middle",
     text='local_conv1d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
+)
+case(K.local_conv1d, [rand(2, 7, 3), rand(5, 9, 4).known()], **ONE, data_format="channels_first")
+families.edges(
+    K.local_conv1d,
+    oracles.local_conv,
+    [rand(3, 211, 17), rand(209, 51, 2)],
+    kernel_size=(3,),
+    strides=(1,),
+    tol={"float32": 1e-5},
 )

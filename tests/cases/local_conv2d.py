@@ -1,7 +1,7 @@
 """local_conv2d: another kernel at each position."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -59,4 +59,13 @@ error(
     **ONE,
     data_format="channels_middle",
     text='local_conv2d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
+)
+families.edges(
+    K.local_conv2d,
+    oracles.local_conv,
+    [rand(3, 31, 37, 3), rand(30 * 36, 12, 2)],
+    kernel_size=(2, 2),
+    strides=(1, 1),
+    output_shape=(30, 36),
+    tol={"float32": 1e-5},
 )

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, check, error
 from cases.inputs import distinct, rand
 
@@ -88,3 +89,4 @@ error(
     run=True,
     text="map_fn: sequences must have one length; got 3 and 4.",
 )
+families.edges(rows, rows_oracle, [rand(101, 103)], tol={"float32": 1e-5})

@@ -1,7 +1,7 @@
 """normalize_batch_in_training: with the mean and variance of the batch."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import normal, rand
 
@@ -92,3 +92,11 @@ for axes in ([0, 1], [0, 2], [1, 2]):
         none=False,
         tol={"float32": 2e-5},
     )
+families.edges(
+    K.normalize_batch_in_training,
+    oracle,
+    [normal(3, 1), rand(1), rand(1)],
+    [normal(1009, 11), rand(11), rand(11)],
+    reduction_axes=[0],
+    tol={"float32": 1e-5},
+)

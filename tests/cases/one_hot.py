@@ -1,7 +1,7 @@
 """one_hot: a last axis that is 1 at the index and 0 elsewhere."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import ints, rand
 
@@ -33,3 +33,11 @@ error(
     text="one_hot: indices must have an integer dtype; got float32.",
 )
 error(K.one_hot, [ints(3)], num_classes=-1, text="one_hot: num_classes must be at least 0; got -1.")
+families.edges(
+    K.one_hot,
+    oracles.one_hot,
+    [ints(10_007, high=13)],
+    [ints(1, 1, high=13)],
+    num_classes=13,
+    dtypes=("float32",),
+)

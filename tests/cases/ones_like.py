@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case
 from cases.inputs import rand
 
@@ -11,3 +12,4 @@ for dtype in ("int8", "int64", "uint16", "bool", "float16"):
     case(K.ones_like, [rand(2, 3)], oracle=np.ones_like, dtypes=(dtype,), grad=False)
 case(K.ones_like, [rand(2, 3)], dtype="int32", oracle=np.ones_like, out="int32")
 case(K.ones_like, [rand(2, 3).known(1)], oracle=np.ones_like, grad="none", none=(None, 3))
+families.edges(K.ones_like, np.ones_like, [rand(1, 1)], [rand(*families.LARGE)])

@@ -1,7 +1,7 @@
 """repeat_elements: each element along an axis, again and again."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -65,4 +65,13 @@ error(
     rep=-2,
     axis=1,
     text="repeat_elements: rep must be at least 0; got -2.",
+)
+families.edges(
+    K.repeat_elements,
+    oracles.repeat_elements,
+    [rand(101, 103)],
+    [rand(1, 1)],
+    rep=3,
+    axis=-1,
+    tol=0,
 )

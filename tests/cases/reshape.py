@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, error
 from cases.inputs import data, rand
 
@@ -88,3 +89,4 @@ error(
     run=True,
     text="reshape: (2, 3) has 6 elements and cannot become (4, -1): 6 is not a multiple of 4.",
 )
+families.edges(K.reshape, reshape, [rand(101, 103)], [rand(1, 1)], [rand(0, 3)], shape=(-1,), tol=0)

@@ -1,7 +1,7 @@
 """resize_images: images enlarged by whole factors."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -73,3 +73,4 @@ error(
     **TWICE,
     text="resize_images: x must have 4 dimensions; got shape (2, 3, 4).",
 )
+families.edges(K.resize_images, oracles.resize_images, [rand(1, 37, 41, 7)], **TWICE, tol=0)

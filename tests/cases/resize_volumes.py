@@ -1,7 +1,7 @@
 """resize_volumes: volumes enlarged by whole factors."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -41,4 +41,12 @@ error(
     [rand(2, 3)],
     **TWICE,
     text="resize_volumes: x must have 5 dimensions; got shape (2, 3).",
+)
+families.edges(
+    K.resize_volumes,
+    oracles.resize_volumes,
+    [rand(1, 1, 1, 1, 1)],
+    [rand(1, 11, 13, 17, 5)],
+    **TWICE,
+    tol=0,
 )

@@ -1,7 +1,7 @@
 """reverse: backwards along axes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -25,3 +25,4 @@ error(
     axes=2,
     text="reverse: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.",
 )
+families.edges(K.reverse, oracles.reverse, [rand(101, 103)], [rand(1, 1)], axes=(0, -1), tol=0)

@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import bools, data, rand
 
@@ -248,4 +248,12 @@ error(
     run=True,
     label="rnn(mask of another length)",
     text="rnn: sequences must have one length; got 4 and 5.",
+)
+families.edges(
+    simple,
+    simple_oracle,
+    [rand(0, 4, 3), rand(0, 2), rand(3, 2), rand(2, 2)],
+    [rand(1, 1, 1), rand(1, 1), rand(1, 1), rand(1, 1)],
+    [rand(17, 31, 23), rand(17, 5), rand(23, 5), rand(5, 5)],
+    tol={"float32": 1e-5},
 )

@@ -1,7 +1,7 @@
 """separable_conv1d: each channel by itself, then channels mixed."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -44,4 +44,11 @@ error(
     [rand(2, 7, 3), rand(3, 3, 2), rand(1, 6, 4)],
     padding="causal",
     text='separable_conv1d: padding must be "valid" or "same"; got "causal".',
+)
+families.edges(
+    K.separable_conv1d,
+    oracles.separable_conv,
+    [rand(2, 211, 31), rand(3, 31, 2), rand(1, 62, 5)],
+    [rand(0, 7, 3), rand(3, 3, 2), rand(1, 6, 4)],
+    tol={"float32": 1e-5},
 )

@@ -1,7 +1,7 @@
 """separable_conv2d: each channel by itself, then channels mixed."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -45,4 +45,11 @@ error(
     [rand(2, 5, 5, 3), rand(3, 3, 3, 2), rand(1, 1, 6, 4)],
     data_format="channels_middle",
     text='separable_conv2d: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
+)
+families.edges(
+    K.separable_conv2d,
+    oracles.separable_conv,
+    [rand(2, 23, 29, 11), rand(3, 3, 11, 2), rand(1, 1, 22, 5)],
+    [rand(0, 5, 5, 3), rand(3, 3, 3, 2), rand(1, 1, 6, 4)],
+    tol={"float32": 1e-5},
 )

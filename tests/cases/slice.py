@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, error
 from cases.inputs import data, rand
 
@@ -64,3 +65,4 @@ error(
     size=[2, 3],
     text="slice: start + size must be at most 3 on axis 1 of x of shape (4, 3); got 1 + 3.",
 )
+families.edges(K.slice, block, [rand(101, 103)], [rand(1, 1)], start=[0, 0], size=[1, -1], tol=0)

@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import data, ints, normal, probabilities, rand
 
@@ -67,3 +67,8 @@ def what_is_no_class_gives_nan():
         K.constant([1, 7, -1], dtype="int32"), K.constant(np.full((3, 2), 0.5))
     )
     np.testing.assert_array_equal(np.isnan(K.eval(loss)), [False, True, True])
+
+
+families.edges(
+    K.sparse_categorical_crossentropy, oracle, [ints(1009, high=11), probabilities(1009, 11)]
+)

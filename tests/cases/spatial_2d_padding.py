@@ -1,7 +1,7 @@
 """spatial_2d_padding: zeros around the spatial axes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import rand
 
@@ -49,3 +49,15 @@ def the_default_is_image_data_format():
     K.set_image_data_format("channels_first")
     x = K.placeholder((2, 3, 4, 2))
     assert K.int_shape(K.spatial_2d_padding(x))[:2] == (2, 3, 4, 2)[:2]
+
+
+families.edges(
+    K.spatial_2d_padding,
+    oracles.spatial_2d_padding,
+    [rand(0, 3, 4, 2)],
+    [rand(1, 1, 1, 1)],
+    [rand(2, 0, 4, 1)],
+    [rand(3, 31, 37, 5)],
+    padding=((1, 0), (2, 3)),
+    tol=0,
+)

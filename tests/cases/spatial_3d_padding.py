@@ -1,7 +1,7 @@
 """spatial_3d_padding: zeros around the spatial axes."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import rand
 
@@ -49,3 +49,15 @@ def the_default_is_image_data_format():
     K.set_image_data_format("channels_first")
     x = K.placeholder((2, 2, 3, 2, 3))
     assert K.int_shape(K.spatial_3d_padding(x))[:2] == (2, 2, 3, 2, 3)[:2]
+
+
+families.edges(
+    K.spatial_3d_padding,
+    oracles.spatial_3d_padding,
+    [rand(0, 3, 4, 2, 1)],
+    [rand(1, 1, 1, 1, 1)],
+    [rand(2, 2, 0, 4, 1)],
+    [rand(2, 7, 31, 37, 1)],
+    padding=((1, 0), (2, 3), (0, 1)),
+    tol=0,
+)

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -37,3 +38,4 @@ error(
     run=True,
     text="squeeze: the axes that go must have size 1; got axis 0 of (2, 3).",
 )
+families.edges(K.squeeze, squeeze, [rand(101, 1, 103)], [rand(1, 1, 1)], axis=1, tol=0)

@@ -1,7 +1,7 @@
 """stack: tensors side by side along a new axis."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -38,4 +38,7 @@ error(
     [[rand(2, 3), rand(2, 3)]],
     axis=3,
     text="stack: axis must be in [-3, 3) for x of shape (2, 3); got axis=3.",
+)
+families.edges(
+    K.stack, oracles.stack, [[rand(101, 103), rand(101, 103)]], [[rand(1, 1)]], axis=1, tol=0
 )

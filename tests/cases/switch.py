@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+from cases import families
 from cases.harness import case, check, error
 from cases.inputs import bools, data, ints, rand
 
@@ -118,3 +119,8 @@ def an_infinite_slope_of_the_other_branch_does_not_matter():
     y = K.switch(K.greater(x, 0), K.pow(x, 0.5), K.zeros_like(x))
     gradient = K.eval(K.gradients(y, x)[0])
     assert gradient[1] == 0.25
+
+
+families.edges(
+    switch, select, [bools(101, 103), rand(101, 103), rand(101, 103)], [bools(1), rand(1), rand(1)]
+)

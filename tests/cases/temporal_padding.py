@@ -1,7 +1,7 @@
 """temporal_padding: zeros before and after the middle axis."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import rand
 
@@ -47,4 +47,7 @@ error(
     [rand(2, 4, 3)],
     padding=(-1, 1),
     text="temporal_padding: padding must have entries of at least 0; got (-1, 1).",
+)
+families.edges(
+    K.temporal_padding, oracles.temporal_padding, [rand(11, 31, 37)], padding=(3, 5), tol=0
 )

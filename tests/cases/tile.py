@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import data, rand
 
@@ -43,3 +43,4 @@ error(
     n=(-1, 2),
     text="tile: n must have entries of at least 0, and no None; got (None, 2).",
 )
+families.edges(K.tile, oracles.tile, [rand(101, 103)], [rand(1, 1)], [rand(0, 3)], n=(2, 3), tol=0)
