@@ -4,16 +4,28 @@
 Keras backend and nothing else, because Keras copies them all.
 """
 
-import sys as _sys
+try:
+    from horngate import _tensor  # noqa: F401  (methods of tensors)
+    from horngate._horngate import set_quiet as _set_quiet
+    from horngate._horngate import version as __version__  # noqa: F401
+    from horngate.backend import *  # noqa: F403
+    from horngate.backend import __all__  # noqa: F401
+except ImportError as _cause:
+    import sys as _sys
 
-from horngate import _tensor  # noqa: F401  (methods of tensors)
-from horngate._horngate import set_quiet as _set_quiet
-from horngate._horngate import version as __version__  # noqa: F401
-from horngate.backend import *  # noqa: F403
-from horngate.backend import __all__  # noqa: F401
+    if "keras.backend" not in _sys.modules:
+        raise
+    # Keras hides an ImportError behind "Unable to import backend"; this one gets through.
+    raise RuntimeError(f"horngate cannot be imported: {_cause}") from _cause
+
+from horngate import keras_compat as _keras_compat
+
+if _keras_compat.keras_takes_us():
+    _set_quiet(True)  # Keras says "Using horngate backend." itself
+_keras_compat.watch()
 
 # Importing a part of the package makes it an attribute; it can still be imported by its name.
-del legacy  # noqa: F821
-
-if "keras.backend" in _sys.modules:
-    _set_quiet(True)  # Keras says "Using horngate backend." itself
+for _name in [*globals()]:
+    if _name not in __all__ and not _name.startswith("__"):
+        del globals()[_name]
+del _name

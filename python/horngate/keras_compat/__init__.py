@@ -1,0 +1,56 @@
+"""Makes Keras 2.2.0 to 2.3.1 work on today's Python, NumPy and h5py, and with a backend of our name.
+
+On when Keras takes horngate as its backend, unless HORNGATE_KERAS_COMPAT=0. No file of Keras is
+changed. docs/keras.md lists each change with its reason.
+"""
+
+import os
+import sys
+
+from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python  # noqa: F401
+from horngate.keras_compat._items import ITEMS
+
+__all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
+
+_installed = False
+
+
+def is_wanted():
+    """Whether the environment leaves the part on."""
+    return os.environ.get("HORNGATE_KERAS_COMPAT", "") != "0"
+
+
+def is_installed():
+    """Whether the changes are in force."""
+    return _installed
+
+
+def install():
+    """Makes the changes, once, in this process."""
+    global _installed
+    if _installed or not is_wanted():
+        return
+    _installed = True
+    for item in ITEMS:
+        item.install()
+
+
+# Keras until 2.2.4, and later, keep the name of the backend in these.
+_LOADERS = ("keras.backend.load_backend", "keras.backend")
+
+
+def keras_takes_us():
+    """Whether a Keras 2 that is loaded, or being loaded, has us as its backend."""
+    if not hasattr(sys.modules.get("keras.backend.common"), "_FLOATX"):
+        return False
+    names = (getattr(sys.modules.get(loader), "_BACKEND", None) for loader in _LOADERS)
+    return any(str(name).split(".")[0] == "horngate" for name in names)
+
+
+def watch():
+    """Installs when Keras takes us: now, or later if it comes after us."""
+    if keras_takes_us():
+        install()
+        return
+    for loader in _LOADERS:
+        _hooks.after_import(loader, lambda module: install() if keras_takes_us() else None)

@@ -1,0 +1,74 @@
+"""What h5py 3 changed."""
+
+import functools
+import os
+
+from horngate.keras_compat._items import item
+
+
+class Text(str):
+    """A string that can be decoded, as the bytes could that stood in its place."""
+
+    __slots__ = ()
+
+    def decode(self, encoding="utf-8", errors="strict"):
+        return str(self)
+
+
+def _with_decode(value):
+    if type(value) is str:
+        return Text(value)
+    if getattr(value, "dtype", None) == object and value.ndim:
+        for i, entry in enumerate(value.flat):
+            if type(entry) is str:
+                value.flat[i] = Text(entry)
+    return value
+
+
+@item(
+    "h5py attributes",
+    "h5py 3 gives text where h5py 2 gave bytes, and Keras decodes what it reads. The text gets a"
+    " `decode` that does nothing.",
+    "h5py",
+)
+def attributes_decode(h5py):
+    manager = h5py.AttributeManager
+    get, create = manager.__getitem__, manager.create
+
+    @functools.wraps(get)
+    def get_text(self, name):
+        return _with_decode(get(self, name))
+
+    @functools.wraps(create)
+    def create_plain(self, name, data, *args, **options):
+        # h5py looks at the exact type.
+        return create(self, name, str(data) if isinstance(data, Text) else data, *args, **options)
+
+    manager.__getitem__, manager.create = get_text, create_plain
+
+
+def _default_mode(name, options):
+    """What h5py 2 did without a mode: writes if it may, else reads; makes what is not there."""
+    if not isinstance(name, (str, bytes, os.PathLike)) or options.get("driver"):
+        return "a"
+    return "r" if os.path.exists(name) and not os.access(name, os.W_OK) else "a"
+
+
+@item(
+    "h5py.File",
+    "h5py 3 opens files read-only unless told, and has no `File.fid`. Keras writes to files that it"
+    " opened without a mode, and asks for `fid`.",
+    "h5py",
+)
+def files_open_for_writing(h5py):
+    init = h5py.File.__init__
+
+    @functools.wraps(init)
+    def open_as_before(self, name, mode=None, *args, **options):
+        if mode is None:
+            mode = _default_mode(name, options)
+        init(self, name, mode, *args, **options)
+
+    h5py.File.__init__ = open_as_before
+    if not hasattr(h5py.File, "fid"):
+        h5py.File.fid = property(lambda self: self.id)

@@ -1,0 +1,78 @@
+"""Runs functions right after a module is loaded, whoever imports it."""
+
+import importlib.abc
+import importlib.machinery
+import sys
+import threading
+
+
+class _Loader(importlib.abc.Loader):
+    """The loader of a module, which calls our functions when it is done."""
+
+    def __init__(self, loader, functions):
+        self._loader = loader
+        self._functions = functions
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        # From here on the module is as if we had not been there.
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        for function in self._functions:
+            function(module)
+
+    def __getattr__(self, name):
+        return getattr(self._loader, name)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds what the other finders find, for the modules that somebody waits for."""
+
+    def __init__(self):
+        self.waiting = {}
+        self._searching = threading.local()
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.waiting or getattr(self._searching, "name", None) == name:
+            return None
+        self._searching.name = name
+        try:
+            spec = _spec_of_others(self, name, path, target)
+        finally:
+            self._searching.name = None
+        if spec is None or not hasattr(spec.loader, "exec_module"):
+            return None
+        spec.loader = _Loader(spec.loader, self.waiting.pop(name))
+        return spec
+
+
+def _spec_of_others(own, name, path, target):
+    for finder in sys.meta_path:
+        if finder is own or not hasattr(finder, "find_spec"):
+            continue
+        spec = finder.find_spec(name, path, target)
+        if spec is not None:
+            return spec
+    return None
+
+
+_finder = _Finder()
+
+
+def _is_loaded(module):
+    return module is not None and not getattr(
+        getattr(module, "__spec__", None), "_initializing", False
+    )
+
+
+def after_import(name, function):
+    """Calls function(module) when the module is loaded: now if it is, else when it will be."""
+    module = sys.modules.get(name)
+    if _is_loaded(module):
+        function(module)
+        return
+    _finder.waiting.setdefault(name, []).append(function)
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
