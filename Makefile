@@ -2,15 +2,16 @@
 JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+KERAS ?= 2.3.1
 BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test bench format asan tsan clean
+.PHONY: help build demo test test-keras bench format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
 $(SETUP): tools/setup.sh tools/requirements.txt
 	@tools/setup.sh
@@ -27,6 +28,9 @@ demo: build ## build, then train a small network on handwritten digits
 
 test: build ## build, then run every test: C++, installation, Python
 	@tools/test.sh $(JOBS) $(PYTEST_ARGS)
+
+test-keras: build ## run Keras's own tests on the module (KERAS=2.2.4: of another version)
+	@.venv/bin/python tools/test_keras.py $(KERAS) --jobs $(JOBS)
 
 bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench

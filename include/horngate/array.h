@@ -135,7 +135,7 @@ class HORNGATE_API Array {
   DLManagedTensor* to_dlpack() const;
   static Array from_dlpack(DLManagedTensor* managed);
 
-  /// "[[1, 2], [3, 4]]", shortened in the middle when large.
+  /// "[[1, 2], [3, 4]]", floats "[1., 2.5]"; shortened in the middle when large.
   std::string str() const;
 
  private:

@@ -1,5 +1,7 @@
 """Variables, placeholders, constants; asking for shape, rank, dtype and size."""
 
+import warnings as _warnings
+
 from horngate import _horngate as _hg
 from horngate._horngate import Tensor as _Tensor
 from horngate._horngate import Variable as _Variable
@@ -77,7 +79,8 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
 
     Args:
         shape: integers, and None where a dimension is open.
-        ndim: number of axes, all open, when shape is not given.
+        ndim: number of axes, all open, when shape is not given. With neither there is one open
+            axis: `shape=(None)` is a common slip for `shape=(None,)`.
         dtype: element type; None: floatx().
         sparse: whether SciPy matrices are fed.
         name: string.
@@ -87,6 +90,11 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
         >>> x._keras_shape
         (2, 4, 5)
     """
+    if shape is None and ndim is None:
+        _warnings.warn(
+            "placeholder: neither shape nor ndim is given; taken as shape=(None,).", stacklevel=2
+        )
+        shape = (None,)
     return _hg.placeholder(shape, ndim, dtype, sparse, _own_name(name))
 
 

@@ -165,6 +165,9 @@ std::pair<Number, Number> Call::numbers(handle x, handle y) {
   // In two statements: the order of arguments would be the compiler's.
   Number first = number(x, like);
   Number second = number(y, like);
+  // Two numbers are constants: Keras hands on what its users gave.
+  const auto is_plain = [](const Number& n) { return !n.is_tensor() && !n.is_none(); };
+  if (is_plain(first) && is_plain(second)) first = tensor(x);
   return {std::move(first), std::move(second)};
 }
 

@@ -3,6 +3,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <vector>
@@ -33,7 +34,9 @@ struct Program {
   std::vector<Update> updates;
   std::string name;
   std::map<std::vector<bool>, Function>
-      without;  // the same with some inputs left out, made when asked for
+      without;             // the same with some inputs left out, made when asked for
+  Tensors fed_tensors;     // tensors that the last call gave as values, and
+  Function values_of_fed;  // what computes them
 };
 
 struct PyFunction {
@@ -45,7 +48,7 @@ struct PyFunction {
 Program* program_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object)->program; }
 
 /// Where lines of print_tensor go, as an attribute of sys.
-constexpr const char* kPrintStream = "stderr";
+constexpr const char* kPrintStream = "stdout";
 
 thread_local std::vector<std::string> pending_warnings;
 
@@ -93,6 +96,8 @@ const bool kPhases[2] = {false, true};
 struct Feeds {
   std::vector<Array> arrays;
   SmallVec<PyObject*, 8> held;
+  std::vector<size_t> computed;  // which arrays are those of `tensors`
+  Tensors tensors;
   bool some_missing = false;
   ~Feeds() {
     arrays.clear();
@@ -125,10 +130,12 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
     feeds.arrays.push_back(std::move(a));
     return;
   }
-  if (is_tensor(value))
-    throw TypeError("function: values must be arrays or numbers; got the tensor \"" +
-                    tensor_of(value).name() +
-                    "\". Make it an input, or take its value with K.eval.");
+  if (is_tensor(value)) {
+    feeds.computed.push_back(feeds.arrays.size());
+    feeds.tensors.push_back(to_dense(tensor_of(value)));
+    feeds.arrays.emplace_back();
+    return;
+  }
   if (is_scipy_sparse(value)) {
     if (!input.is_sparse)
       throw TypeError(
@@ -146,6 +153,22 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
 Arrays run(const Function& function, const std::vector<Array>& feeds) {
   const Unlocked unlocked;
   return function(std::span<const Array>(feeds));
+}
+
+bool same(const Tensors& a, const Tensors& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Tensor& x, const Tensor& y) { return x.same_as(y); });
+}
+
+/// Tensors may stand for values (Keras trains on them): they are computed together, once per call.
+/// A training loop gives the same ones each time.
+void compute_fed_tensors(Program* self, Feeds& feeds) {
+  if (!same(self->fed_tensors, feeds.tensors)) {
+    self->values_of_fed = function({}, feeds.tensors, {}, {.name = self->name + "/values"});
+    self->fed_tensors = feeds.tensors;
+  }
+  const Arrays values = run(Function(self->values_of_fed), {});
+  for (size_t i = 0; i < values.size(); ++i) feeds.arrays[feeds.computed[i]] = values[i];
 }
 
 /// The same program without the inputs that got None: their own values count, or nobody asks for
@@ -207,6 +230,7 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
     }
     for (const Array& a : self->fixed) feeds.arrays.push_back(a);
     const nb::object alive = nb::borrow(object);
+    if (!feeds.tensors.empty()) compute_fed_tensors(self, feeds);
     const Arrays outputs =
         feeds.some_missing ? run_without(self, feeds) : run(self->function, feeds.arrays);
     if (!pending_warnings.empty()) show_warnings();

@@ -304,7 +304,9 @@ std::string Array::str() const {
       if constexpr (std::is_floating_point_v<decltype(v)>) {
         char text[40];
         std::snprintf(text, sizeof text, "%.*g", sizeof(T) == 8 ? 12 : 7, static_cast<double>(v));
-        return std::string(text);
+        // A whole number is seen to be a float: 1.
+        const bool is_whole = std::strspn(text, "-0123456789") == std::strlen(text);
+        return std::string(text) + (is_whole ? "." : "");
       } else if constexpr (std::is_same_v<T, bool>) {
         return std::string(v ? "true" : "false");
       } else {

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases.harness import check, error
 from cases.inputs import rand
 
@@ -35,7 +36,6 @@ def element_type(dtype):
 error(
     K.count_params, [rand(None, 3)], text="count_params: x must have a known shape; got (None, 3)."
 )
-error(K.placeholder, [], text="placeholder: shape or ndim must be given.")
 error(
     K.placeholder,
     [(2,)],
@@ -44,3 +44,9 @@ error(
     text="placeholder: dtype must be one of float16, bfloat16, float32, float64, int8, int16, int32, int64, uint8, "
     'uint16, uint32, uint64, bool; got "float99".',
 )
+
+
+@check(needs_numbers=False)
+def no_shape_is_one_open_axis():
+    with pytest.warns(UserWarning, match="neither shape nor ndim is given"):
+        assert K.int_shape(K.placeholder()) == (None,)

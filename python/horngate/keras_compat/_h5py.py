@@ -2,6 +2,9 @@
 
 import functools
 import os
+import sys
+
+import numpy as np
 
 from horngate.keras_compat._items import item
 
@@ -45,6 +48,30 @@ def attributes_decode(h5py):
         return create(self, name, str(data) if isinstance(data, Text) else data, *args, **options)
 
     manager.__getitem__, manager.create = get_text, create_plain
+
+
+def _as_h5py_2_wrote(value):
+    """A list of bytes as an array of strings of one length."""
+    is_list = isinstance(value, (list, tuple)) and len(value) > 0
+    return np.asarray(value) if is_list and all(type(v) is bytes for v in value) else value
+
+
+@item(
+    "h5py lists",
+    "h5py 3 stores a list of bytes so that it comes back as text; Keras compares and decodes bytes."
+    " What Keras writes is stored as h5py 2 did, which old readers of its files expect too.",
+    "h5py",
+)
+def lists_of_bytes(h5py):
+    put = h5py.AttributeManager.__setitem__
+
+    @functools.wraps(put)
+    def put_bytes(self, name, value):
+        if sys._getframe(1).f_globals.get("__name__", "").startswith("keras."):
+            value = _as_h5py_2_wrote(value)
+        put(self, name, value)
+
+    h5py.AttributeManager.__setitem__ = put_bytes
 
 
 def _default_mode(name, options):
