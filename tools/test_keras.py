@@ -97,8 +97,9 @@ def environment(version, site):
 def run_tests(version, folder, site, jobs, arguments):
     command = [PYTHON, "-m", "pytest", "-q", "-p", "suite_plugin", "-p", "no:nose"]
     command += ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--timeout=600"]
-    command += ["-o", "python_files=test_*.py *_test.py *_tests.py", "--disable-warnings"]
-    command += [f"--rootdir={folder}", "--tb=short", "-n", str(jobs)]
+    command += ["--disable-warnings"]
+    # Not the settings of our own tests, which pytest would find in a folder above.
+    command += ["-c", SUITE / "pytest.ini", f"--rootdir={folder}", "--tb=short", "-n", str(jobs)]
     command += [f"--ignore={folder / name}" for name in suite_data.SUITE["ignored"]["files"]]
     command += arguments or ["tests"]
     subprocess.run(command, cwd=folder, env=environment(version, site), check=False)

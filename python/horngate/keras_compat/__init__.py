@@ -7,7 +7,7 @@ changed. docs/keras.md lists each change with its reason.
 import os
 import sys
 
-from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python  # noqa: F401
+from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python, _yaml  # noqa: F401
 from horngate.keras_compat._items import ITEMS
 
 __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]

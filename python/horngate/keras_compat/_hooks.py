@@ -61,16 +61,39 @@ def _spec_of_others(own, name, path, target):
 _finder = _Finder()
 
 
-def _is_loaded(module):
-    return module is not None and not getattr(
-        getattr(module, "__spec__", None), "_initializing", False
-    )
+class _LoadingSpec(importlib.machinery.ModuleSpec):
+    """The spec of a module whose loading has begun; Python tells it when that ends."""
+
+    _functions = ()
+
+    @property
+    def _initializing(self):
+        return self.__dict__["_initializing"]
+
+    @_initializing.setter
+    def _initializing(self, value):
+        self.__dict__["_initializing"] = value
+        module = sys.modules.get(self.name)  # gone if loading failed
+        if value or module is None:
+            return
+        functions, self._functions = self._functions, ()
+        self.__class__ = importlib.machinery.ModuleSpec
+        for function in functions:
+            function(module)
+
+
+def _is_loading(module):
+    return getattr(getattr(module, "__spec__", None), "_initializing", False)
 
 
 def after_import(name, function):
     """Calls function(module) when the module is loaded: now if it is, else when it will be."""
     module = sys.modules.get(name)
-    if _is_loaded(module):
+    if module is not None and _is_loading(module):
+        module.__spec__.__class__ = _LoadingSpec
+        module.__spec__._functions += (function,)
+        return
+    if module is not None:
         function(module)
         return
     _finder.waiting.setdefault(name, []).append(function)

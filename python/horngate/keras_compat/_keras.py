@@ -1,28 +1,20 @@
 """What Keras itself does wrong for a backend whose name it does not know, or with new packages."""
 
 import functools
-import sys
 
-from horngate.keras_compat._items import Overlay, item
+from horngate.keras_compat._items import item, set_missing
 
 
 @item(
     "keras.backend",
     "Keras 2.2.5 and later hand on a fixed list of names, and `clear_session`,"
     " `manual_variable_initialization` and older names only for backends that they know.",
+    "keras.backend",
 )
-def all_names():
-    # The module is half-loaded now and gets its names one by one; these count when one is missing.
+def all_names(backend):
     import horngate
 
-    names = frozenset(horngate.__all__)
-
-    def missing(name):
-        if name in names:
-            return getattr(horngate, name)
-        raise AttributeError(f"module 'keras.backend' has no attribute {name!r}")
-
-    sys.modules["keras.backend"].__getattr__ = missing
+    set_missing(backend, **{name: getattr(horngate, name) for name in horngate.__all__})
 
 
 def _trace(layer, input_shape):
@@ -60,16 +52,21 @@ def lambda_shapes(core):
 
 
 @item(
-    "yaml.load",
-    "PyYAML 6 wants to be told a loader; Keras before 2.3 does not say one.",
-    "keras.engine.saving",
+    "convert_kernel",
+    "NumPy 1.23 stopped taking a list of slices as an index; Keras before 2.3 flips kernels of files"
+    " saved by Theano with one.",
+    "keras.utils.conv_utils",
 )
-def yaml_loader(saving):
-    yaml = getattr(saving, "yaml", None)
-    if yaml is None:
-        return
+def flipped_kernels(conv_utils):
+    import numpy as np
 
-    def load(stream, Loader=yaml.FullLoader):
-        return yaml.load(stream, Loader)
+    convert = conv_utils.convert_kernel
 
-    saving.yaml = Overlay(yaml, load=load)
+    @functools.wraps(convert)
+    def convert_kernel(kernel):
+        kernel = np.asarray(kernel)
+        if not 3 <= kernel.ndim <= 5:
+            return convert(kernel)  # raises
+        return np.flip(kernel, range(kernel.ndim - 2)).copy()
+
+    conv_utils.convert_kernel = convert_kernel

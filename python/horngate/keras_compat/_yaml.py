@@ -1,0 +1,50 @@
+"""What PyYAML 6 changed."""
+
+from horngate.keras_compat._items import Overlay, item
+
+# What the arrays in a model's configuration are made with.
+_OF_ARRAYS = {
+    "numpy.ndarray",
+    "numpy.dtype",
+    "numpy.core.multiarray._reconstruct",
+    "numpy.core.multiarray.scalar",
+    "numpy._core.multiarray._reconstruct",
+    "numpy._core.multiarray.scalar",
+}
+
+
+def _loader(yaml):
+    class Loader(yaml.UnsafeLoader):
+        """Makes Python's own types and NumPy arrays, no other objects."""
+
+        def find_python_name(self, name, mark):
+            if name not in _OF_ARRAYS:
+                raise yaml.constructor.ConstructorError(
+                    "while making an object", mark, f"{name} is not allowed in a model", mark
+                )
+            return super().find_python_name(name, mark)
+
+        def find_python_module(self, name, mark):
+            raise yaml.constructor.ConstructorError(
+                "while finding a module", mark, f"{name} is not allowed in a model", mark
+            )
+
+    return Loader
+
+
+@item(
+    "yaml.load",
+    "PyYAML 6 wants to be told a loader, and its own ones make no arrays or any object. Keras before"
+    " 2.3 does not say one, and its models may hold arrays.",
+    "keras.engine.saving",
+)
+def yaml_loader(saving):
+    yaml = getattr(saving, "yaml", None)
+    if yaml is None:
+        return
+    loader = _loader(yaml)
+
+    def load(stream, Loader=loader):
+        return yaml.load(stream, Loader)
+
+    saving.yaml = Overlay(yaml, load=load)
