@@ -55,7 +55,11 @@ typedef struct {
   char text[1024];
 } hg_status;
 
-enum { HG_TYPE_SPARSE = 1 /* the buffer's data points at an hg_sparse */ };
+enum {
+  /* The buffer's data points at an hg_sparse. That of an output is filled by the engine, with memory of its own,
+   * which it frees in the buffer's release. Only for engines with HG_CAP_SPARSE. */
+  HG_TYPE_SPARSE = 1
+};
 
 typedef struct {
   int32_t dtype, rank;
@@ -134,7 +138,8 @@ enum {
   HG_CAP_CONCURRENT_RUN = 16, /* one executable may run on several threads at once */
   HG_CAP_NO_EMPTY = 32,       /* cannot take arrays without elements */
   HG_CAP_NO_F64 = 64,
-  HG_CAP_IN_PLACE = 128 /* honours hg_graph.in_place */
+  HG_CAP_IN_PLACE = 128, /* honours hg_graph.in_place */
+  HG_CAP_SPARSE = 256    /* takes sparse values; without it they never reach the engine */
 };
 
 /* The engine. Functions return 0 or fill the status. Slots marked optional may be NULL. */

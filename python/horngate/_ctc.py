@@ -12,13 +12,16 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
         labels: tensor (samples, longest).
         label_lengths: tensor (samples,), how many of each row count.
 
+    Returns:
+        Sparse tensor (samples, longest).
+
     Example:
-        >>> labels, lengths = K.constant([[1, 2, 0], [3, 0, 0]]), K.constant([2, 1])
-        >>> K.ctc_label_dense_to_sparse(labels, lengths)
-        Traceback (most recent call last):
-        NotImplementedError: ctc_label_dense_to_sparse: not there yet; give dense labels.
+        >>> labels, lengths = K.constant([[1, 2, 9], [3, 9, 9]]), K.constant([2, 1])
+        >>> K.eval(K.ctc_label_dense_to_sparse(labels, lengths))
+        array([[1., 2., 0.],
+               [3., 0., 0.]], dtype=float32)
     """
-    raise NotImplementedError("ctc_label_dense_to_sparse: not there yet; give dense labels.")
+    return _hg.ctc_label_dense_to_sparse(labels, label_lengths)
 
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):

@@ -193,6 +193,16 @@ Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const cha
                        part("data", dtype), dims);
 }
 
+nb::object to_scipy(const Array& array) {
+  const auto& parts = array.sparse_parts();
+  const auto part = [](const Array& a) { return nb::steal(to_ndarray(a)); };
+  const nb::tuple data =
+      nb::make_tuple(part(parts.values), part(parts.indices), part(parts.indptr));
+  const nb::tuple shape = nb::make_tuple(array.dims()[0], array.dims()[1]);
+  const nb::object matrix = nb::module_::import_("scipy.sparse").attr("csr_matrix")(data, shape);
+  return matrix.attr("tocoo")();
+}
+
 PyObject* to_ndarray(const Array& array) {
   if (!array.storage()) return to_ndarray(array.copy());  // somebody else's memory, which may go
   constexpr int kMaxRank = 64;

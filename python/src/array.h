@@ -25,6 +25,8 @@ Array array_from(nb::handle value, std::optional<DType> dtype, const char* funct
 
 /// A SciPy matrix, or anything with tocsr().
 bool is_scipy_sparse(PyObject* object);
+/// A sparse array as a SciPy matrix in COO form.
+nb::object to_scipy(const Array& array);
 Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const char* function);
 
 /// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; where that

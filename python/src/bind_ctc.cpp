@@ -14,6 +14,11 @@ void bind_ctc(nb::module_& m) {
     const Tensor steps = call.tensor(input_length);
     return call.result(ctc_batch_cost(labels, scores, steps, call.tensor(label_length)));
   });
+  m.def("ctc_label_dense_to_sparse", [](Any labels, Any label_lengths) {
+    Call call("ctc_label_dense_to_sparse");
+    const Tensor x = call.tensor(labels);
+    return call.result(ctc_label_dense_to_sparse(x, call.tensor(label_lengths)));
+  });
   // Gives (list of decoded, log probabilities).
   m.def("ctc_decode", [](Any y_pred, Any input_length, Any greedy, Any beam_width, Any top_paths,
                          Any merge_repeated) {

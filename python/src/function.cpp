@@ -193,6 +193,10 @@ PyObject* list_of(const Arrays& arrays, size_t n) {
   if (!out) nb::raise_python_error();
   nb::object held = nb::steal(out);
   for (size_t i = 0; i < n; ++i) {
+    if (arrays[i].is_sparse()) {
+      PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_scipy(arrays[i]).release().ptr());
+      continue;
+    }
     bool again = false;  // an output that is listed twice gets memory of its own
     for (size_t k = 0; k < i; ++k) again |= arrays[k].raw() == arrays[i].raw();
     PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i),
@@ -304,7 +308,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     // A copy: the program must not change when the caller writes into the array.
     self->fixed.push_back(array_from(nb::object(item[1]), t.dtype(), "function").copy());
   }
-  for (handle t : outputs) self->output_tensors.push_back(to_dense(call.tensor(t)));
+  for (handle t : outputs) self->output_tensors.push_back(call.tensor(t));
   self->n_returned = self->output_tensors.size();
   for (handle t : fetches) self->output_tensors.push_back(to_dense(call.tensor(t)));
   for (handle item : updates)

@@ -18,15 +18,15 @@ Tensor logits_of(std::string_view function, const Tensor& y_pred) {
 
 /// Lengths (samples) or (samples, 1) as integers (samples). Keras feeds them as floats, too.
 Tensor lengths_of(std::string_view function, const Tensor& lengths, std::string_view argument,
-                  const Tensor& y_pred) {
+                  const Tensor& beside, std::string_view name) {
   Tensor n = prim::cast(dense_operand(function, lengths, argument), DType::int64);
   const bool is_column = n.ndim() == 2 && (n.shape().dim(1) == 1 || n.shape().dim(1) < 0);
   check(n.ndim() == 1 || is_column, function, argument,
         " must have shape (samples,) or (samples, 1); got ", n.shape(), ".");
   if (is_column) n = prim::squeeze(n, {1});
-  const int64_t has = n.shape().dim(0), samples = y_pred.shape().dim(0);
+  const int64_t has = n.shape().dim(0), samples = beside.shape().dim(0);
   check(has < 0 || samples < 0 || has == samples, function, argument, " must have ", samples,
-        " entries, as y_pred of shape ", y_pred.shape(), "; got shape ", lengths.shape(), ".");
+        " entries, as ", name, " of shape ", beside.shape(), "; got shape ", lengths.shape(), ".");
   return n;
 }
 
@@ -48,16 +48,26 @@ Tensor ctc_batch_cost(const Tensor& y_true, const Tensor& y_pred, const Tensor& 
   const int64_t has = labels.shape().dim(0), samples = logits.shape().dim(0);
   check(has < 0 || samples < 0 || has == samples, kName, "y_true of shape ", labels.shape(),
         " and y_pred of shape ", logits.shape(), " must have equally many samples.");
-  const Tensor loss = emit(attrs::ctc_loss{},
-                           {logits, labels, lengths_of(kName, input_length, "input_length", logits),
-                            lengths_of(kName, label_length, "label_length", logits)});
+  const Tensor loss =
+      emit(attrs::ctc_loss{},
+           {logits, labels, lengths_of(kName, input_length, "input_length", logits, "y_pred"),
+            lengths_of(kName, label_length, "label_length", logits, "y_pred")});
   return prim::expand_dims(loss, {1});
+}
+
+Tensor ctc_label_dense_to_sparse(const Tensor& labels, const Tensor& label_lengths) {
+  constexpr const char* kName = "ctc_label_dense_to_sparse";
+  const Tensor x = dense_operand(kName, labels, "labels");
+  check(x.ndim() == 2, kName, "labels must have 2 dimensions (samples, longest); got shape ",
+        x.shape(), ".");
+  return emit(attrs::labels_to_sparse{},
+              {x, lengths_of(kName, label_lengths, "label_lengths", x, "labels")});
 }
 
 CtcDecoded ctc_decode(const Tensor& y_pred, const Tensor& input_length, const CtcDecodeOptions& o) {
   constexpr const char* kName = "ctc_decode";
   const Tensor logits = logits_of(kName, y_pred);
-  const Tensor lengths = lengths_of(kName, input_length, "input_length", logits);
+  const Tensor lengths = lengths_of(kName, input_length, "input_length", logits, "y_pred");
   if (o.greedy) {
     const Tensors r = outputs_of(emit(attrs::ctc_greedy{}, {logits, lengths}));
     return {{columns(r[0], prim::expand_dims(r[1], {0}))}, r[2]};

@@ -33,7 +33,7 @@ Tensor dot_sparse(const Tensor& x, const Tensor& y) {
         ".");
   check_same_length("dot", x, 1, b, 0);
   const DType dtype = common_dtype(x.dtype(), b.dtype());
-  return emit(attrs::sparse_dot{}, {sparse_factor("dot", x, dtype), prim::cast(b, dtype)});
+  return emit(attrs::sparse_dot{}, {sparse_operand("dot", x, dtype), prim::cast(b, dtype)});
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ Tensor batch_dot(const Tensor& x, const Tensor& y, const Axis& axes) {
 }
 
 Tensor transpose(const Tensor& x) {
-  if (x.is_sparse()) return transpose_sparse(x);
+  if (x.is_sparse()) return emit(attrs::sparse_transpose{}, {x});
   const Tensor t = dense_operand("transpose", x);
   Ints perm;
   for (size_t i = t.ndim(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));

@@ -26,11 +26,13 @@ RnnStep Rnn::call(const Tensor& x_t, const Tensors& now) const {
   check(r.output.defined() && r.output.ndim() >= 1, kName,
         "the step function must return an output of shape (samples, ..); got ",
         r.output.defined() ? r.output.shape().str() : "an empty tensor", ".");
+  dense_operand(kName, r.output, "the output of the step function");
   check(r.new_states.size() == states.size(), kName, "the step function must return ",
         states.size(), " states; got ", r.new_states.size(), ".");
   for (size_t i = 0; i < now.size(); ++i) {
     const Tensor &before = now[i], &after = r.new_states[i];
     check(after.defined(), kName, "the step function returned an empty tensor as state ", i, ".");
+    dense_operand(kName, after, "a state");
     check<TypeError>(after.dtype() == before.dtype(), kName,
                      "the step function must keep the dtype of state ", i, ", ", before.dtype(),
                      "; got ", after.dtype(), ".");

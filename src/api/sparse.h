@@ -1,19 +1,15 @@
-// Sparse variables made of others. Their data never changes, so the new ones are made at once.
+// What K functions do with sparse tensors.
 #pragma once
 
 #include "horngate/tensor.h"
 
 namespace horngate {
 
-/// Matrices one after the other along an axis (0 or 1). Of sparse variables the result is a sparse
-/// variable; sparse placeholders have no data yet, so that the result is dense then.
+/// Matrices one after the other along an axis (0 or 1), sparse again.
 Tensor concatenate_sparse(const Tensors& tensors, int64_t axis);
 
-/// The transpose of a sparse variable; TypeError for other sparse tensors.
-Tensor transpose_sparse(const Tensor& x);
-
-/// A sparse x for a product in that dtype; TypeError when it is not a variable and would have to be
-/// cast.
-Tensor sparse_factor(std::string_view function, const Tensor& x, DType dtype);
+/// A sparse x in that dtype: a variable is cast, which never changes; TypeError for other tensors that are of
+/// another dtype.
+Tensor sparse_operand(std::string_view function, const Tensor& x, DType dtype);
 
 }  // namespace horngate

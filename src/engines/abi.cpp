@@ -111,7 +111,7 @@ hg_buffer buffer_of(const TensorType& t, void* data) {
           {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
            t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
           data,
-          t.nbytes(),
+          t.sparse ? sizeof(hg_sparse) : t.nbytes(),
           nullptr,
           nullptr};
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 
 #include "engines/abi.h"
 #include "ir/check.h"
@@ -296,7 +297,8 @@ size_t FunctionImpl::plan_count() const {
 struct FunctionImpl::Call {
   std::vector<Array> feeds;
   std::vector<Storage> variables;  // snapshot; keeps old values alive while we read them
-  std::vector<hg_sparse> sparse;   // views of sparse inputs
+  std::deque<hg_sparse> sparse;    // sparse inputs and what the plan makes; pointers into it stay
+  std::vector<std::pair<SlotId, std::shared_ptr<void>>> owned;  // memory of sparse values made
   std::vector<std::array<uint64_t, 2>> draws;
   std::vector<void*> inputs;          // data of the program's inputs
   std::vector<void*> data;            // of the slots of the current plan
@@ -309,10 +311,29 @@ struct FunctionImpl::Call {
   Host host;
   std::vector<hg_buffer> in, out;
 
-  void add_sparse(const Array& a) {
+  /// What engines get for an array.
+  void* pointer_of(const Array& a) {
+    if (!a.is_sparse()) return a.raw();
     const auto& p = a.sparse_parts();
     sparse.push_back(
         {p.values.size(), p.indptr.data<int64_t>(), p.indices.data<int64_t>(), p.values.raw()});
+    return &sparse.back();
+  }
+
+  /// A sparse value of the plan, over the memory that its engine gave; a copy when it is an input.
+  Array sparse_array(const Plan& plan, SlotId s) const {
+    const TensorType& type = plan.slots[s];
+    const auto& v = *static_cast<const hg_sparse*>(data[s]);
+    std::shared_ptr<void> owner;
+    for (const auto& [slot, held] : owned)
+      if (slot == s) owner = held;
+    const auto part = [&](const void* from, DType dtype, int64_t n) {
+      const Array a = Array::view(const_cast<void*>(from), dtype, {n}, {}, [owner] {});
+      return s < inputs.size() ? a.copy() : a;
+    };
+    return Array::sparse(part(v.indptr, DType::int64, type.shape.dim(0) + 1),
+                         part(v.indices, DType::int64, v.nnz), part(v.values, type.dtype, v.nnz),
+                         type.shape.dims());
   }
 
   /// Memory for what the plan makes: arrays for results, one block for the rest.
@@ -321,7 +342,11 @@ struct FunctionImpl::Call {
     std::copy(inputs.begin(), inputs.end(), data.begin());
     outputs.clear();
     new_values.assign(plan.updates.size(), Array());
+    owned.clear();
+    for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
+      if (plan.slots[s].sparse) data[s] = &sparse.emplace_back();
     const auto make = [&](SlotId s) {
+      if (plan.slots[s].sparse) return Array();  // finish makes it
       if (s < inputs.size()) {  // an input that is fetched: a copy, so that nothing aliases
         Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
         if (a.nbytes()) std::memcpy(a.raw(), inputs[s], a.nbytes());
@@ -360,6 +385,14 @@ struct FunctionImpl::Call {
     }
   }
 
+  /// Sparse results are there once the plan has run.
+  void finish(const Plan& plan, bool last) {
+    const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (plan.slots[slots[i]].sparse)
+        (last ? outputs : crossing)[i] = sparse_array(plan, slots[i]);
+  }
+
   /// A new value that is an output too gets memory of its own: the caller may write into what it was given.
   void copy_shared_results(const Plan& plan) {
     for (size_t i = 0; i < plan.updates.size(); ++i) {
@@ -386,6 +419,9 @@ struct FunctionImpl::Call {
         throw;
       }
       host.flush();
+      for (size_t i = 0; i < out.size(); ++i)
+        if (out[i].release)
+          owned.emplace_back(s.out[i], std::shared_ptr<void>(out[i].owner, out[i].release));
     }
   }
 };
@@ -404,7 +440,7 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
       key.insert(key.end(), wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
     }
     c.types.push_back(plan.slots[plan.crossing[i]]);
-    c.inputs.push_back(c.crossing[i].raw());
+    c.inputs.push_back(c.pointer_of(c.crossing[i]));
     c.kept.push_back(c.crossing[i]);
   }
   std::lock_guard lock(plan.next_mutex);
@@ -456,6 +492,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
       c.feeds.clear();
       c.variables.clear();
       c.sparse.clear();
+      c.owned.clear();
       c.draws.clear();
       c.inputs.clear();
       c.outputs.clear();
@@ -510,28 +547,12 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   const size_t n_fed = inputs_.size(), n_variables = program_.variables.size();
   c.variables.resize(n_variables);
   c.inputs.assign(program_.graph.inputs.size(), nullptr);
-  size_t n_sparse = 0;
-  for (const Array& a : c.feeds) n_sparse += a.is_sparse();
-  for (const VariableRef& v : program_.variables) n_sparse += v->type.sparse;
-  c.sparse.reserve(n_sparse);  // pointers into it must stay
-  for (size_t i = 0; i < n_fed; ++i) {
-    if (c.feeds[i].is_sparse()) {
-      c.add_sparse(c.feeds[i]);
-      c.inputs[i] = &c.sparse.back();
-    } else {
-      c.inputs[i] = c.feeds[i].raw();
-    }
-  }
+  for (size_t i = 0; i < n_fed; ++i) c.inputs[i] = c.pointer_of(c.feeds[i]);
   for (uint32_t i : lock_order_) program_.variables[i]->guard.lock_shared();
   for (uint32_t i : lock_order_) {
     const VariableState& v = *program_.variables[i];
-    if (v.type.sparse) {
-      c.add_sparse(v.value);
-      c.inputs[n_fed + i] = &c.sparse.back();
-    } else {
-      c.variables[i] = v.value.storage();
-      c.inputs[n_fed + i] = v.value.raw();
-    }
+    c.variables[i] = v.value.storage();  // a sparse value never changes and needs no holding
+    c.inputs[n_fed + i] = c.pointer_of(v.value);
   }
   for (size_t i = lock_order_.size(); i-- > 0;)
     program_.variables[lock_order_[i]]->guard.unlock_shared();
@@ -545,10 +566,12 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   while (plan->rest) {
     c.allocate(*plan, false);
     c.run(*plan);
+    c.finish(*plan, false);
     plan = next_plan(*plan, c);
   }
   c.allocate(*plan, true);
   c.run(*plan);
+  c.finish(*plan, true);
   c.copy_shared_results(*plan);
 
   if (!program_.updated.empty()) commit(c, *plan);

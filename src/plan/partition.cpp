@@ -20,8 +20,13 @@ std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
   std::vector<uint8_t> out(g.nodes.size(), 0);
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
+    const auto is_sparse = [&](ValueId v) { return g.values[v].sparse; };
+    const bool sparse = std::any_of(n.in.begin(), n.in.end(), is_sparse) ||
+                        std::any_of(n.out.begin(), n.out.end(), is_sparse);
     if (n.prim == Prim::constant)
       out[i] = 1;
+    else if (sparse && !e.has(HG_CAP_SPARSE))
+      out[i] = 0;
     else if ((n.prim == Prim::scan && !e.has(HG_CAP_SCAN)) ||
              (n.prim == Prim::cond && !e.has(HG_CAP_COND)))
       out[i] = 0;

@@ -31,6 +31,12 @@ void check_dense(const char* name, const InferCall& c) {
                      t.shape, ". to_dense makes one dense.");
 }
 
+void check_sparse(const char* name, const char* what, const TensorType& t) {
+  check<TypeError>(t.sparse, name, what, " must be sparse; got a dense tensor of shape ", t.shape,
+                   ".");
+  check_rank(name, what, t.shape, 2);
+}
+
 void check_rank(const char* name, const char* what, const Shape& shape, size_t rank) {
   check(shape.ndim() == rank, name, what, " must have ", rank,
         rank == 1 ? " dimension" : " dimensions", "; got shape ", shape, ".");

@@ -26,6 +26,8 @@ void check_kind(const char* name, const char* what, DType dtype, Kind kind);
 /// int32 or int64.
 void check_index(const char* name, const char* what, DType dtype);
 void check_dense(const char* name, const InferCall& c);
+/// A sparse matrix.
+void check_sparse(const char* name, const char* what, const TensorType& t);
 void check_rank(const char* name, const char* what, const Shape& shape, size_t rank);
 
 /// Two dimensions that must agree: the known one, None if there is none; kConflict if they cannot.

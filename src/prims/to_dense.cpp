@@ -7,9 +7,7 @@ namespace {
 using A = attrs::to_dense;
 
 Types infer(const InferCall& c, const A&) {
-  check<TypeError>(c.in[0].sparse, "to_dense", "x must be sparse; got a dense tensor of shape ",
-                   c.in[0].shape, ".");
-  rules::check_rank("to_dense", "x", c.in[0].shape, 2);
+  rules::check_sparse("to_dense", "x", c.in[0]);
   return {TensorType(c.in[0].dtype, c.in[0].shape)};
 }
 

@@ -123,6 +123,16 @@ def sparse_placeholders(axis):
     np.testing.assert_array_equal(got, np.concatenate([a.toarray(), b.toarray()], axis))
 
 
+@check
+def sparse_of_open_shapes():
+    xs = [K.placeholder((None, 3), sparse=True), K.placeholder((2, None), sparse=True)]
+    joined = K.concatenate(xs, axis=1)
+    assert K.is_sparse(joined) and K.int_shape(joined) == (2, None)
+    a, b = scipy.sparse.csr_matrix(np.eye(2, 3)), scipy.sparse.csr_matrix(np.ones((2, 4)))
+    f = K.function(xs, [K.dot(joined, K.constant(np.eye(7)))])
+    np.testing.assert_array_equal(f([a, b])[0], np.concatenate([np.eye(2, 3), np.ones((2, 4))], 1))
+
+
 error(
     K.concatenate,
     [[rand(2, 3), rand(4, 3)]],

@@ -23,9 +23,6 @@ class Engine:
 
 # What the library does not do yet, whatever the engine; each is reported in the run's summary.
 OPEN = {
-    "sparse_placeholders-check*": "concatenate of sparse placeholders is dense so far",
-    "keeps_what_the_lengths_say-check*": "ctc_label_dense_to_sparse is not there yet",
-    "of_constants-check*": "ctc_label_dense_to_sparse is not there yet",
     "ctc_batch_cost(*second_gradient*": "ctc_batch_cost has no second derivative, and says so",
     "cumprod(zeros)-second_gradient*": "the second derivative of cumprod at zeros is not right yet",
     "getitem(* of 3)-run_error*": "an index beyond an open axis is reported by squeeze so far",

@@ -288,7 +288,23 @@ def test_sparse_variables_and_outputs():
     assert K.is_sparse(v)
     np.testing.assert_array_equal(K.eval(v), m.toarray())
     np.testing.assert_array_equal(K.get_value(v), m.toarray())
-    np.testing.assert_array_equal(K.function([], [v])([])[0], m.toarray())
+    [got] = K.function([], [v])([])
+    assert scipy.sparse.issparse(got) and got.format == "coo" and got.dtype == "float32"
+    np.testing.assert_array_equal(got.toarray(), m.toarray())
+
+
+def test_sparse_outputs_are_arrays_of_their_own():
+    x = K.placeholder((None, 3), sparse=True)
+    f = K.function([x], [K.concatenate([x, x], axis=0), K.transpose(x), x, K.to_dense(x)])
+    rng = np.random.default_rng(0)
+    matrices = [scipy.sparse.random(4, 3, d, "csr", "float32", rng=rng) for d in (0, 0.3, 1)]
+    results = [f([m]) for m in matrices]
+    for m, (twice, turned, same, dense) in zip(matrices, results, strict=True):
+        np.testing.assert_array_equal(twice.toarray(), np.concatenate([m.toarray()] * 2))
+        np.testing.assert_array_equal(turned.toarray(), m.toarray().T)
+        np.testing.assert_array_equal(same.toarray(), m.toarray())
+        np.testing.assert_array_equal(dense, m.toarray())
+        assert turned.shape == (3, 4) and turned.nnz == m.nnz
 
 
 def test_an_output_that_is_listed_twice():

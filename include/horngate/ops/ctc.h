@@ -17,6 +17,13 @@ namespace horngate {
                                                  const Tensor& input_length,
                                                  const Tensor& label_length);
 
+/// Rows of labels as a sparse tensor: the first label_lengths[i] entries of row i.
+/// @param labels         (samples, longest)
+/// @param label_lengths  (samples)
+/// Example: sparse = K::ctc_label_dense_to_sparse(labels, lengths);
+[[nodiscard]] HORNGATE_API Tensor ctc_label_dense_to_sparse(const Tensor& labels,
+                                                            const Tensor& label_lengths);
+
 struct CtcDecodeOptions {
   bool greedy = true;  // best category of each step; else a beam search
   int64_t beam_width = 100;

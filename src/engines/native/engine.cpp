@@ -7,6 +7,7 @@
 #include "engines/native/arena.h"
 #include "engines/native/callers.h"
 #include "engines/native/executable.h"
+#include "engines/native/sparse.h"
 
 namespace horngate::native {
 namespace {
@@ -31,6 +32,27 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   }
 }
 
+/// Memory of the sparse outputs of one run.
+class SparseOutputs {
+ public:
+  void* add(size_t output) {
+    made_.emplace_back(output, std::make_unique<SparseBuffer>());
+    return made_.back().second->pointer();
+  }
+  /// The caller frees them from now on.
+  void give(hg_buffer* out) {
+    for (auto& [i, buffer] : made_) {
+      *static_cast<hg_sparse*>(out[i].data) = {buffer->nnz, buffer->indptr, buffer->indices,
+                                               buffer->values};
+      out[i].owner = buffer.release();
+      out[i].release = [](void* owner) { delete static_cast<SparseBuffer*>(owner); };
+    }
+  }
+
+ private:
+  std::vector<std::pair<size_t, std::unique_ptr<SparseBuffer>>> made_;
+};
+
 int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
         hg_status* status) {
   try {
@@ -41,7 +63,9 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
     sources.resize(std::max(sources.size(), exe.n_inputs()));
     targets.resize(std::max(targets.size(), exe.n_outputs()));
     for (size_t i = 0; i < exe.n_inputs(); ++i) sources[i] = in[i].data;
-    for (size_t i = 0; i < exe.n_outputs(); ++i) targets[i] = out[i].data;
+    SparseOutputs sparse;
+    for (size_t i = 0; i < exe.n_outputs(); ++i)
+      targets[i] = out[i].type.flags & HG_TYPE_SPARSE ? sparse.add(i) : out[i].data;
     RunContext context;
     if (run) {
       context.stopped = run->stopped;
@@ -51,6 +75,7 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
     const CallerScope caller;
     const ArenaLease arena(exe.arena_bytes());
     exe.run(sources.data(), targets.data(), arena.data(), context);
+    sparse.give(out);
     return 0;
   } catch (...) {
     return status_of_current_exception(status);
@@ -67,7 +92,7 @@ const hg_engine_api* engine_main(uint32_t host_abi) {
       sizeof(hg_engine_api),
       "native",
       HORNGATE_VERSION,
-      HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE,
+      HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE | HG_CAP_SPARSE,
       open,
       supports,
       compile,

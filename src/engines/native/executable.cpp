@@ -56,6 +56,7 @@ class Executable::Compiler {
     if (!g_.in_place.empty()) merge_updates();
     make_groups();
     place_outputs();
+    place_sparse();
     plan_memory();
     make_pointers();
   }
@@ -365,15 +366,32 @@ class Executable::Compiler {
         continue;
       }
       Step copy;
-      const size_t bytes = g_.values[g_.outputs[i]].nbytes();
-      copy.kernel = kernel_of([bytes](const void* const* in, void* const* out, RunContext&) {
-        if (bytes && in[0] != out[0]) std::memcpy(out[0], in[0], bytes);
-      });
+      copy.kernel = copy_kernel(g_.values[g_.outputs[i]]);
       copy.name = "copy";
       exe_.steps_.push_back(std::move(copy));
       values_.push_back({{g_.outputs[i]}, {}, {}, {}, 1, 1});
       copies_.emplace_back(exe_.steps_.size() - 1, i);
     }
+  }
+
+  static KernelPtr copy_kernel(const TensorType& type) {
+    if (type.sparse)
+      return kernel_of([rows = type.shape.dim(0), item = size_of(type.dtype)](
+                           const void* const* in, void* const* out, RunContext&) {
+        SparseBuffer::at(out[0]).assign(*static_cast<const SparseView*>(in[0]), rows, item);
+      });
+    return kernel_of([bytes = type.nbytes()](const void* const* in, void* const* out, RunContext&) {
+      if (bytes && in[0] != out[0]) std::memcpy(out[0], in[0], bytes);
+    });
+  }
+
+  /// Sparse values between steps have buffers of their own.
+  void place_sparse() {
+    for (const StepValues& s : values_)
+      for (ValueId v : s.out)
+        if (Place& place = place_[alias_of_[v]];
+            g_.values[v].sparse && place.kind == Place::nowhere)
+          place = {Place::sparse, exe_.n_sparse_++};
   }
 
   void plan_memory() {
@@ -511,6 +529,7 @@ std::unique_ptr<Executable::Frame> Executable::take_frame() {
   }
   auto frame = std::make_unique<Frame>();
   frame->pointers.resize(n_pointers_);
+  frame->sparse = std::vector<SparseBuffer>(n_sparse_);
   return frame;
 }
 
@@ -525,8 +544,9 @@ void Executable::run(const void* const* in, void* const* out, std::byte* arena,
   void** pointers = frame->pointers.data();
   if (frame->arena != arena || arena == nullptr) {
     for (const Slot& s : fixed_)
-      pointers[s.pointer] =
-          s.place.kind == Place::constant ? constants_[s.place.at].raw() : arena + s.place.at;
+      pointers[s.pointer] = s.place.kind == Place::constant ? constants_[s.place.at].raw()
+                            : s.place.kind == Place::sparse ? frame->sparse[s.place.at].pointer()
+                                                            : arena + s.place.at;
     frame->arena = arena;
   }
   for (const Slot& s : moving_)

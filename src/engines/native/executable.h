@@ -9,7 +9,7 @@
 
 #include "engines/native/fuse.h"
 #include "engines/native/fused/group.h"
-#include "engines/native/kernel.h"
+#include "engines/native/sparse.h"
 
 namespace horngate::native {
 
@@ -18,7 +18,8 @@ class Executable {
   explicit Executable(const Graph& graph);
   ~Executable();
 
-  /// Pointers in the order of the graph's inputs and outputs. `arena` has arena_bytes().
+  /// Pointers in the order of the graph's inputs and outputs; that of a sparse output comes from a SparseBuffer.
+  /// `arena` has arena_bytes().
   void run(const void* const* in, void* const* out, std::byte* arena, RunContext& context);
   size_t arena_bytes() const { return arena_bytes_; }
   size_t n_inputs() const { return n_inputs_; }
@@ -29,8 +30,8 @@ class Executable {
  private:
   /// Where the memory of a value is.
   struct Place {
-    enum Kind : uint8_t { nowhere, input, output, arena, constant } kind = nowhere;
-    size_t at = 0;  // number of the input, output or constant; offset in the arena
+    enum Kind : uint8_t { nowhere, input, output, arena, constant, sparse } kind = nowhere;
+    size_t at = 0;  // number of the input, output, constant or sparse buffer; offset in the arena
   };
   struct Step {
     KernelPtr kernel;                         // either this
@@ -44,6 +45,7 @@ class Executable {
   /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.
   struct Frame {
     std::vector<void*> pointers;
+    std::vector<SparseBuffer> sparse;  // as many elements as a run needs: not in the arena
     std::byte* arena = nullptr;
   };
   struct Slot {
@@ -60,7 +62,7 @@ class Executable {
   std::vector<Step> steps_;
   std::vector<Array> constants_;
   std::vector<Slot> fixed_, moving_;  // arena and constant pointers; input and output pointers
-  size_t n_pointers_ = 0;
+  size_t n_pointers_ = 0, n_sparse_ = 0;
   size_t arena_bytes_ = 0;
   std::mutex frames_mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;
