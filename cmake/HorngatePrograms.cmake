@@ -44,7 +44,7 @@ if(HORNGATE_BUILD_BENCH)
   add_library(horngate_bench STATIC EXCLUDE_FROM_ALL ${bench_library_sources})
   target_compile_options(horngate_bench PRIVATE -Wall -Wextra)
   # A loop written by hand deserves all that the compiler can do for it.
-  set_source_files_properties(bench/lib/fused_loop.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffast-math")
+  set_source_files_properties(bench/lib/fused_loop.cpp bench/lib/programs.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffast-math")
   target_include_directories(horngate_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(horngate_bench PRIVATE horngate_dnnl horngate_openblas OpenMP::OpenMP_CXX)
   file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
