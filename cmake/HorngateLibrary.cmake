@@ -8,6 +8,11 @@ if(NOT horngate_sources)
   return()
 endif()
 
+# Compiled loops and block kernels come from one source and shall give the same bits: no rounding
+# that is not written down.
+file(GLOB fused_sources src/engines/native/fused/*.cpp)
+set_source_files_properties(${fused_sources} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
+
 add_library(horngate_objects OBJECT ${horngate_sources})
 set_target_properties(horngate_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON

@@ -9,6 +9,12 @@ const void* Machine::source(const Context& c, uint16_t access, uint32_t size, in
   return static_cast<const char*>(c.in[access]) + (c.offset[access] + pos) * int64_t{size};
 }
 
+inline void Machine::point_inputs(Context& c, int64_t pos) const {
+  for (const Direct& d : direct_in_)
+    c.pointer[d.operand] = const_cast<char*>(static_cast<const char*>(c.in[d.access])) +
+                           c.offset[d.access] * int64_t{d.size} + pos * int64_t{d.step};
+}
+
 inline void Machine::run_steps(const Stage& stage, Context& c, int64_t n) const {
   void* const* p = c.pointer;
   for (const Step& s : stage.steps)
@@ -36,15 +42,13 @@ void Machine::begin(Context& c, void* memory, const void* const* in, void* const
   for (size_t i = 0; i < repeated_; ++i) *p++ = bytes + i * 64;
   for (size_t i = 0; i < constant_count_; ++i) *p++ = constants_ + i * 64;
   std::copy(base_offset_.begin(), base_offset_.end(), c.offset);
-  for (const Direct& d : direct_in_)
-    c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, 0));
+  point_inputs(c, 0);
   run_stage(once_, c, 0, std::min(block_, length_));
 }
 
 void Machine::enter_row(Context& c) const {
   if (row_.repeated.empty() && row_.loads.empty() && row_.steps.empty()) return;
-  for (const Direct& d : direct_in_)
-    c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, 0));
+  point_inputs(c, 0);
   run_stage(row_, c, 0, std::min(block_, length_));
 }
 
@@ -100,15 +104,17 @@ void Machine::load_tiles(Context& c, int64_t pos, int64_t n) const {
 
 void Machine::run(Context& c, int64_t pos, int64_t n) const {
   if (!tiles_.empty()) load_tiles(c, pos, n);
-  for (const Direct& d : direct_in_)
-    c.pointer[d.operand] = const_cast<void*>(source(c, d.access, d.size, pos));
+  point_inputs(c, pos);
   for (const Direct& d : direct_out_) {
     const int64_t at = c.offset[program_inputs_ + d.access] + pos;
     c.pointer[d.operand] = static_cast<char*>(c.out[d.access]) + at * int64_t{d.size};
   }
   for (const StridedMove& l : block_stage_.loads)
     l.where.load(c.pointer[l.operand], source(c, l.access, l.size, 0), pos, n);
-  run_steps(block_stage_, c, n);
+  if (block_code_)
+    block_code_->run(c.pointer, static_cast<size_t>(n), registers_);
+  else
+    run_steps(block_stage_, c, n);
   for (const StridedMove& s : block_stage_.stores) {
     const int64_t at = c.offset[program_inputs_ + s.access];
     s.where.store(static_cast<char*>(c.out[s.access]) + at * int64_t{s.size}, c.pointer[s.operand],

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "engines/native/fused/geometry.h"
 #include "engines/native/fused/kernels.h"
 #include "engines/native/fused/program.h"
 #include "engines/native/fused/strided.h"
+#include "engines/native/jit/code.h"
 
 namespace horngate::native::fused {
 
@@ -33,6 +35,7 @@ class Machine {
   /// Relative cost of one element, 1 for an addition.
   int cost() const { return cost_; }
   const Kernels& kernels() const { return *kernels_; }
+  bool is_compiled() const { return block_code_ != nullptr; }
 
   /// One thread's place in the work. Lives on its stack, with `memory` of memory_bytes(), 64-byte
   /// aligned.
@@ -75,6 +78,7 @@ class Machine {
   struct Direct {  // operand = start of the block in a buffer
     uint16_t operand, access;
     uint32_t size;
+    uint32_t step;  // bytes per element of the row: size, or 0 for what is the same in all of it
   };
   struct RepeatedLoad {
     uint16_t operand, access;
@@ -99,9 +103,11 @@ class Machine {
     std::vector<StridedMove> stores;  // of the last stage only
   };
 
+  void clear();
   void run_stage(const Stage& stage, Context& c, int64_t pos, int64_t n) const;
   void run_steps(const Stage& stage, Context& c, int64_t n) const;
   const void* source(const Context& c, uint16_t access, uint32_t size, int64_t pos) const;
+  void point_inputs(Context& c, int64_t pos) const;
   void enter_row(Context& c) const;
   void load_tiles(Context& c, int64_t pos, int64_t n) const;
 
@@ -122,7 +128,8 @@ class Machine {
   size_t constant_count_ = 0;
   std::vector<Direct> direct_in_, direct_out_;
   Stage once_, row_, block_stage_;
-  std::vector<uint16_t> fold_operand_;  // per output
+  std::shared_ptr<const jit::Code> block_code_;  // instead of the steps of block_stage_
+  std::vector<uint16_t> fold_operand_;           // per output
 };
 
 }  // namespace horngate::native::fused

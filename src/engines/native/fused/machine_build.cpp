@@ -48,10 +48,25 @@ Machine::Machine(const Program& program, const Space& space, size_t inner, int64
                  int64_t limit, bool by_columns)
     : kernels_(&fused::kernels()), program_inputs_(program.inputs.size()) {
   invariant(space.rank() <= kMaxRank, "a fused group has more than 16 axes");
-  MachineBuilder(program, space, inner, by_columns, *this).build(unit, limit);
+  if (MachineBuilder(program, space, inner, by_columns, true, *this).build(unit, limit)) return;
+  clear();
+  MachineBuilder(program, space, inner, by_columns, false, *this).build(unit, limit);
 }
 
-void MachineBuilder::build(int64_t unit, int64_t limit) {
+void Machine::clear() {
+  rows_ = block_ = cost_ = 1;
+  length_ = 0;
+  outer_extent_.clear();
+  outer_stride_.clear();
+  tiles_.clear();
+  registers_ = repeated_ = 0;
+  direct_in_.clear();
+  direct_out_.clear();
+  once_ = row_ = block_stage_ = {};
+  fold_operand_.clear();
+}
+
+bool MachineBuilder::build(int64_t unit, int64_t limit) {
   m_.rows_ = s_.size(0, inner_);
   m_.length_ = s_.size(inner_, s_.rank());
   for (size_t i = 0; i < inner_; ++i) {
@@ -62,6 +77,7 @@ void MachineBuilder::build(int64_t unit, int64_t limit) {
   }
   m_.base_offset_ = s_.offset;
   find_uses();
+  compiled_ = may_compile_ && can_compile();
   choose_block(unit, limit);
   classify();
   choose_direct_outputs();
@@ -71,11 +87,26 @@ void MachineBuilder::build(int64_t unit, int64_t limit) {
   place_values();
   emit();
   estimate_cost();
+  return !compiled_ || compile_block();
 }
 
 bool MachineBuilder::is_direct(Reg v) const {
   return is_input(v) && !values_[v].uniform && stored_as_lane(p_.inputs[v]) &&
          s_.is_contiguous(v, inner_);
+}
+
+// Read where it is, block by block: compiled code converts what it loads.
+bool MachineBuilder::is_walked(Reg v) const {
+  return is_direct(v) || (compiled_ && !values_[v].uniform && s_.is_contiguous(v, inner_));
+}
+
+// One value per row that compiled code alone wants: it needs no copy.
+bool MachineBuilder::is_read_in_place(Reg v) const {
+  if (!compiled_ || !stored_as_lane(p_.inputs[v]) || p_.inputs[v] == DType::bool_) return false;
+  for (size_t i = 0; i < p_.code.size(); ++i)
+    for (Reg r : {p_.code[i].a, p_.code[i].b, p_.code[i].c})
+      if (r == v && values_[p_.value_of(i)].uniform) return false;
+  return true;
 }
 
 // Moves by less from row to row than along the row.
@@ -116,7 +147,12 @@ size_t MachineBuilder::live_values() const {
       if (r != kNone) last[r] = i + 1;
   size_t live = 0;
   for (size_t i = 0; i < p_.inputs.size(); ++i)
-    live += values_[i].used && !values_[i].uniform && !is_direct(static_cast<Reg>(i));
+    live += values_[i].used && !values_[i].uniform && !is_walked(static_cast<Reg>(i));
+  if (compiled_) {
+    for (size_t o = 0; o < p_.outputs.size(); ++o)
+      live += p_.outputs[o].reduces || !s_.is_contiguous(out_access(o), inner_);
+    return live;
+  }
   size_t most = live;
   for (size_t i = 0; i < p_.code.size(); ++i) {
     const Instr& instr = p_.code[i];
@@ -146,7 +182,7 @@ void MachineBuilder::choose_block(int64_t unit, int64_t limit) {
     if (v.used && !v.uniform) slot_lane_ = std::max(slot_lane_, size_of(v.lane));
   const auto live = static_cast<int64_t>(live_values()), lane = static_cast<int64_t>(slot_lane_);
   int64_t block = kBlockWithoutRegisters;
-  if (live > 1 || p_.code.size() > 1) {
+  if (compiled_ ? live > 0 : live > 1 || p_.code.size() > 1) {
     const int64_t bytes = streamed_bytes() > kFromMemory ? kMaxMemoryBlockBytes : kMaxBlockBytes;
     block =
         std::clamp(kRegisterBudget / (std::max<int64_t>(live, 1) * lane), kMinBlock, bytes / lane);
@@ -174,6 +210,10 @@ void MachineBuilder::classify() {
     Value& value = values_[v];
     value.stage = kOnce;
     if (!is_input(static_cast<Reg>(v))) continue;
+    if (compiled_ && is_walked(static_cast<Reg>(v))) {
+      value.stage = kBlock;
+      continue;
+    }
     const bool repeats = value.uniform || (period_[v] <= m_.block_ && m_.block_ % period_[v] == 0);
     const StageIndex moving = s_.is_invariant(v, inner_) ? kOnce : kRow;
     value.stage = settle(repeats ? moving : kBlock, value.uniform);
@@ -183,7 +223,7 @@ void MachineBuilder::classify() {
     value.stage = kOnce;
     for (Reg r : {p_.code[i].a, p_.code[i].b, p_.code[i].c})
       if (r != kNone) value.stage = std::max(value.stage, values_[r].stage);
-    value.stage = settle(value.stage, value.uniform);
+    value.stage = compiled_ && !value.uniform ? kBlock : settle(value.stage, value.uniform);
   }
 }
 
@@ -203,7 +243,8 @@ void MachineBuilder::choose_direct_outputs() {
     Value& value = values_[output.value];
     if (value.uniform || value.stage != kBlock || value.place.home != Home::none) continue;
     if (!s_.is_contiguous(out_access(o), inner_)) continue;
-    if (input_read_after(output.value - p_.value_of(0))) continue;
+    // Compiled code stores last.
+    if (!compiled_ && input_read_after(output.value - p_.value_of(0))) continue;
     value.place = {Home::out, static_cast<uint16_t>(o)};
   }
 }
@@ -213,7 +254,9 @@ void MachineBuilder::list_items() {
   for (Reg r = 0; r < p_.inputs.size(); ++r) {
     const StageIndex stage = values_[r].stage;
     if (!values_[r].used) continue;
-    if (values_[r].uniform) {
+    if (values_[r].uniform && is_read_in_place(r)) {
+      values_[r].place = {Home::in, r};
+    } else if (values_[r].uniform) {
       values_[r].place = {Home::repeated, static_cast<uint16_t>(m_.repeated_++)};
     } else if (is_tiled(r) && m_.tiles_.size() < kMaxTiles) {
       values_[r].place = {Home::tile, static_cast<uint16_t>(m_.tiles_.size())};
@@ -237,7 +280,7 @@ void MachineBuilder::list_items() {
     invariant(kernel != nullptr, "a fused instruction has no kernel");
     Value& value = values_[p_.value_of(i)];
     if (value.uniform) value.place = {Home::repeated, static_cast<uint16_t>(m_.repeated_++)};
-    items_[value.stage].push_back({kernel, p_.value_of(i), instr.a, instr.b, instr.c});
+    items_[value.stage].push_back({kernel, p_.value_of(i), instr.a, instr.b, instr.c, &instr});
   }
   for (size_t i = 0; i < p_.constants.size(); ++i)
     values_[p_.inputs.size() + i].place = {Home::constant, static_cast<uint16_t>(i)};

@@ -10,9 +10,15 @@ namespace horngate::native::fused {
 class MachineBuilder {
  public:
   MachineBuilder(const Program& program, const Space& space, size_t inner, bool by_columns,
-                 Machine& machine)
-      : p_(program), s_(space), inner_(inner), by_columns_(by_columns), m_(machine) {}
-  void build(int64_t unit, int64_t limit);
+                 bool may_compile, Machine& machine)
+      : p_(program),
+        s_(space),
+        inner_(inner),
+        by_columns_(by_columns),
+        may_compile_(may_compile),
+        m_(machine) {}
+  /// False: what was to be compiled cannot be, and the machine is of no use.
+  bool build(int64_t unit, int64_t limit);
 
  private:
   /// once: the same in all rows; row: in all blocks of a row.
@@ -36,10 +42,13 @@ class MachineBuilder {
     Kernel kernel;
     int dst;
     Reg a = kNone, b = kNone, c = kNone;
+    const Instr* instr = nullptr;  // null: copies, loads or stores
   };
 
   size_t out_access(size_t output) const { return p_.inputs.size() + output; }
   bool is_direct(Reg v) const;
+  bool is_walked(Reg v) const;
+  bool is_read_in_place(Reg v) const;
   bool is_input(Reg v) const { return v < p_.inputs.size(); }
   bool is_tiled(Reg v) const;
 
@@ -61,6 +70,8 @@ class MachineBuilder {
   void release(Reg v, StageIndex stage, size_t item);
   uint16_t operand(Place place) const;
   Machine::Step step_of(const Item& item) const;
+  bool can_compile() const;
+  bool compile_block();
   void emit();
   void lay_out_memory();
   void estimate_cost();
@@ -68,7 +79,7 @@ class MachineBuilder {
   const Program& p_;
   const Space& s_;
   const size_t inner_;
-  const bool by_columns_;
+  const bool by_columns_, may_compile_;
   Machine& m_;
   std::vector<Value> values_;    // of the program, then copies
   std::vector<int64_t> period_;  // per input: after so many elements of a row it repeats
@@ -78,6 +89,7 @@ class MachineBuilder {
   std::vector<std::pair<size_t, Reg>> scatters_;  // output and value
   std::vector<uint16_t> free_slots_;
   size_t slot_lane_ = 1;
+  bool compiled_ = false;  // the block stage is machine code, without registers in memory
 };
 
 }  // namespace horngate::native::fused

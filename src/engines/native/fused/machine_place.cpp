@@ -17,6 +17,7 @@ void MachineBuilder::release(Reg v, StageIndex stage, size_t item) {
   if (v == kNone) return;
   Value& value = values_[v];
   if (value.place.home != Home::slot || value.stage != stage) return;
+  if (compiled_ && stage == kBlock) return;  // all steps run in each iteration
   if (value.last_stage != stage || value.last_item != item) return;
   free_slots_.push_back(value.place.index);
   value.last_item = SIZE_MAX;  // once, also if it is two operands
@@ -25,6 +26,11 @@ void MachineBuilder::release(Reg v, StageIndex stage, size_t item) {
 void MachineBuilder::place_item(StageIndex stage, size_t index) {
   const Item& item = items_[stage][index];
   const Reg operands[3] = {item.a, item.b, item.c};
+  if (item.dst >= 0 && values_[static_cast<size_t>(item.dst)].place.home == Home::none) {
+    Value& dst = values_[static_cast<size_t>(item.dst)];
+    const bool kept = dst.last_stage == kBlock && dst.last_item == SIZE_MAX;
+    if (compiled_ && stage == kBlock && !kept) return;  // lives in a vector register
+  }
   if (item.dst >= 0 && values_[static_cast<size_t>(item.dst)].place.home == Home::none) {
     Value& dst = values_[static_cast<size_t>(item.dst)];
     // The result may take the place of an operand of the same width.
@@ -96,7 +102,7 @@ void MachineBuilder::emit() {
   std::vector<bool> read(p_.inputs.size(), false), written(p_.outputs.size(), false);
   for (int stage = kOnce; stage <= kBlock; ++stage) {
     for (const Item& item : items_[stage]) {
-      stages[stage]->steps.push_back(step_of(item));
+      if (!compiled_ || stage != kBlock) stages[stage]->steps.push_back(step_of(item));
       for (Reg r : {item.a, item.b, item.c})
         if (r != kNone && values_[r].place.home == Home::in) read[values_[r].place.index] = true;
       if (item.dst < 0)
@@ -110,7 +116,7 @@ void MachineBuilder::emit() {
                                       Strided(s_, r, inner_, p_.inputs[r], m_.kernels())});
   }
   for (size_t i = 0; i < p_.inputs.size(); ++i)
-    if (values_[i].used && values_[i].uniform)
+    if (values_[i].used && values_[i].place.home == Home::repeated)
       stages[values_[i].stage]->repeated.push_back(
           {operand(values_[i].place), static_cast<uint16_t>(i), p_.inputs[i]});
   for (Reg v : fold_value_) {
@@ -124,14 +130,15 @@ void MachineBuilder::emit() {
                                       static_cast<uint32_t>(horngate::size_of(dtype)),
                                       Strided(s_, out_access(o), inner_, dtype, m_.kernels())});
   }
-  for (uint16_t i = 0; i < read.size(); ++i)
+  for (uint16_t i = 0; i < read.size(); ++i) {
+    const auto size = static_cast<uint32_t>(horngate::size_of(p_.inputs[i]));
     if (read[i])
-      m_.direct_in_.push_back(
-          {operand({Home::in, i}), i, static_cast<uint32_t>(horngate::size_of(p_.inputs[i]))});
-  for (uint16_t o = 0; o < written.size(); ++o)
-    if (written[o])
-      m_.direct_out_.push_back({operand({Home::out, o}), o,
-                                static_cast<uint32_t>(horngate::size_of(p_.outputs[o].dtype))});
+      m_.direct_in_.push_back({operand({Home::in, i}), i, size, values_[i].uniform ? 0 : size});
+  }
+  for (uint16_t o = 0; o < written.size(); ++o) {
+    const auto size = static_cast<uint32_t>(horngate::size_of(p_.outputs[o].dtype));
+    if (written[o]) m_.direct_out_.push_back({operand({Home::out, o}), o, size, size});
+  }
   lay_out_memory();
 }
 

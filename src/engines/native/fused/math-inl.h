@@ -70,6 +70,9 @@ HWY_INLINE V power_of_two(D d, V magic_n) {
 /// n + kMagic.
 template <class D, class V>
 HWY_INLINE V scale(D d, V p, V n, V magic_n) {
+#ifdef HORNGATE_TRACED
+  if (hn::has_scale()) return hn::scale(p, n);
+#endif
 #if HWY_TARGET == HWY_AVX3
   (void)magic_n;
   if constexpr (sizeof(hn::TFromD<D>) == 4)
@@ -152,13 +155,16 @@ struct Exp {
   }
 };
 
-/// expm1 of x <= 0, x > -bias ln 2.
+/// expm1 of x <= 0, x > -bias ln 2. One part of ln 2 is enough for r: its error counts n 2^n times.
 template <class D, class V>
 HWY_INLINE V expm1_negative(D d, V x) {
-  const ExpParts<V> e = exp_parts(d, x);
-  const V p = hn::MulAdd(hn::Mul(e.r, e.r), e.q, e.r);
-  const V t = power_of_two(d, e.magic_n);
-  return hn::MulAdd(t, p, hn::Sub(t, hn::Set(d, hn::TFromD<D>(1))));
+  using T = hn::TFromD<D>;
+  const V magic = hn::Set(d, FloatInfo<T>::kMagic);
+  const V magic_n = hn::MulAdd(x, hn::Set(d, T(0x1.71547652b82fep+0)), magic);
+  const V r = hn::NegMulAdd(hn::Sub(magic_n, magic), hn::Set(d, T(0x1.62e42fefa39efp-1)), x);
+  const V p = hn::MulAdd(hn::Mul(r, r), exp_q(d, r), r);
+  const V t = power_of_two(d, magic_n);
+  return hn::MulAdd(t, p, hn::Sub(t, hn::Set(d, T(1))));
 }
 
 // 2^n (1 + p) - 1 with p = expm1(r), as 2 (2^(n-1) p + (2^(n-1) - 1/2)): 2^n may overflow when the
@@ -183,13 +189,13 @@ struct Expm1 {
 template <class D, class V>
 HWY_INLINE V tanh_m(D d, V x) {
   using T = hn::TFromD<D>;
-  const V a = hn::Abs(x);
+  const V twice = hn::Or(hn::Add(x, x), hn::SignBit(d));
 #if HWY_TARGET == HWY_SCALAR
-  const V limited = hn::IfThenElse(hn::Gt(a, hn::Set(d, T(22))), hn::Set(d, T(22)), a);
+  const V limited = hn::IfThenElse(hn::Lt(twice, hn::Set(d, T(-44))), hn::Set(d, T(-44)), twice);
 #else
-  const V limited = hn::Min(hn::Set(d, T(22)), a);
+  const V limited = hn::Max(hn::Set(d, T(-44)), twice);
 #endif
-  return expm1_negative(d, hn::Mul(limited, hn::Set(d, T(-2))));
+  return expm1_negative(d, limited);
 }
 
 struct Tanh {

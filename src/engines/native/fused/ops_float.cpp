@@ -5,6 +5,7 @@
 #include "hwy/foreach_target.h"
 
 #include "engines/native/fused/basic-inl.h"
+#include "engines/native/fused/float-inl.h"
 #include "engines/native/fused/loop-inl.h"
 #include "engines/native/fused/scalar_math.h"
 #include "engines/native/fused/simd.h"
@@ -12,28 +13,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 namespace {
-
-HORNGATE_UNARY(Neg, hn::Neg(a))
-HORNGATE_UNARY(Abs, hn::Abs(a))
-HORNGATE_UNARY(Sqrt, hn::Sqrt(a))
-HORNGATE_UNARY(Rsqrt, hn::Div(hn::Set(d, hn::TFromD<D>(1)), hn::Sqrt(a)))
-HORNGATE_UNARY(Floor, hn::Floor(a))
-HORNGATE_UNARY(Round, hn::Round(a))  // to nearest, halves to even
-HORNGATE_BINARY(Div, hn::Div(a, b))
-HORNGATE_BINARY(NegatedMul, hn::Neg(hn::Mul(a, b)))
-HORNGATE_TERNARY(MultiplyAdd, hn::MulAdd(a, b, c))
-HORNGATE_TERNARY(MultiplySub, hn::MulSub(a, b, c))
-HORNGATE_TERNARY(SubMultiply, hn::NegMulAdd(a, b, c))
-
-// 1, -1, 0 (for -0 too) or NaN
-struct Sign {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a) const {
-    const V zero = hn::Zero(d), one = hn::Set(d, hn::TFromD<D>(1));
-    const V signed_one = hn::CopySign(one, a);
-    return hn::IfThenElse(hn::Eq(a, zero), zero, hn::IfThenElse(hn::IsNaN(a), a, signed_one));
-  }
-};
 
 struct FloorDiv {
   template <class T>

@@ -1,0 +1,104 @@
+// MachineBuilder, third part: the block stage as machine code.
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "engines/native/fused/machine_build.h"
+#include "engines/native/fused/simd.h"
+#include "engines/native/jit/lower.h"
+#include "ir/check.h"
+
+namespace horngate::native::fused {
+namespace {
+
+/// Less than this is done before it is compiled.
+constexpr int64_t kWorthCompiling = 128;
+
+std::optional<jit::Isa> compiled_isa() {
+  const std::string_view target = simd_target();
+  if (!jit::is_enabled()) return std::nullopt;
+  if (target == "avx512") return jit::Isa::avx512;
+  if (target == "avx2") return jit::Isa::avx2;
+  return std::nullopt;
+}
+
+}  // namespace
+
+// All instructions must have a compiled form, in lanes of one width. A single instruction on lanes
+// as they are stored has nothing to gain.
+bool MachineBuilder::can_compile() const {
+  const std::optional<jit::Isa> isa = compiled_isa();
+  if (!isa || s_.size() < kWorthCompiling) return false;
+  bool converts = false;
+  int width = 0;
+  const auto fits = [&width](Lane lane) {
+    if (lane == Lane::b8) return true;
+    const int w = jit::width_of(lane);
+    if (width == 0) width = w;
+    return w != 0 && w == width;
+  };
+  for (const Instr& i : p_.code)
+    if (!jit::can_lower(i) || !fits(i.lane) || !fits(i.out)) return false;
+  for (size_t i = 0; i < p_.inputs.size(); ++i) {
+    if (!values_[i].used) continue;
+    if (!fits(values_[i].lane) || !jit::can_load(p_.inputs[i])) return false;
+    converts = converts || !stored_as_lane(p_.inputs[i]);
+  }
+  for (const Output& o : p_.outputs) {
+    if (!fits(values_[o.value].lane)) return false;
+    // Registers of reductions and scattered outputs hold lanes.
+    if (!jit::can_store(o.dtype, *isa)) return false;
+    converts = converts || !stored_as_lane(o.dtype);
+  }
+  return width != 0 && p_.code.size() + (converts ? 1 : 0) > 1;
+}
+
+bool MachineBuilder::compile_block() {
+  const jit::Isa isa = *compiled_isa();
+  int width = 4;
+  for (const Value& v : values_)
+    if (v.used && v.lane != Lane::b8) width = jit::width_of(v.lane);
+  jit::Recording recording(isa, width);
+  std::vector<jit::Id> ids(values_.size(), jit::kNoId);
+  const auto id_of = [&](Reg r) {
+    if (r == kNone) return jit::kNoId;
+    jit::Id& id = ids[r];
+    if (id != jit::kNoId) return id;
+    const Value& v = values_[r];
+    const uint16_t where = operand(v.place);
+    switch (v.place.home) {
+      case Home::constant:
+        return id = jit::lower_constant(recording, v.lane, p_.constants[v.place.index].bits);
+      case Home::repeated: return id = jit::lower_uniform(recording, v.lane, where, true);
+      case Home::in:
+        if (v.uniform) return id = jit::lower_uniform(recording, v.lane, where, false);
+        return id = jit::lower_load(recording, p_.inputs[v.place.index], where);
+      default: return id = jit::lower_load(recording, dtype_of(v.lane), where);
+    }
+  };
+  std::vector<std::pair<int, Reg>> stores;
+  for (const Item& item : items_[kBlock]) {
+    const jit::Id a = id_of(item.a), b = id_of(item.b), c = id_of(item.c);
+    if (item.dst < 0)
+      stores.emplace_back(-1 - item.dst, item.a);
+    else
+      ids[static_cast<size_t>(item.dst)] =
+          item.instr ? jit::lower(recording, *item.instr, a, b, c) : a;
+  }
+  // Last, because outputs may share memory with inputs.
+  for (const Item& item : items_[kBlock]) {
+    if (item.dst < 0) continue;
+    const Value& v = values_[static_cast<size_t>(item.dst)];
+    if (v.place.home == Home::none) continue;
+    const DType dtype =
+        v.place.home == Home::out ? p_.outputs[v.place.index].dtype : dtype_of(v.lane);
+    jit::lower_store(recording, dtype, operand(v.place), ids[static_cast<size_t>(item.dst)]);
+  }
+  for (const auto& [o, v] : stores)
+    jit::lower_store(recording, p_.outputs[static_cast<size_t>(o)].dtype,
+                     operand({Home::out, static_cast<uint16_t>(o)}), ids[v]);
+  m_.block_code_ = jit::compile(recording);
+  return m_.block_code_ != nullptr;
+}
+
+}  // namespace horngate::native::fused

@@ -1,0 +1,67 @@
+// Code: a compiled loop over blocks. Memory is written first and made executable then, never both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engines/native/jit/micro.h"
+
+namespace horngate::native::jit {
+
+/// Memory that the loop walks through.
+struct Stream {
+  uint16_t operand;
+  uint8_t size;  // of an element
+  bool writes;
+  bool operator==(const Stream&) const = default;
+};
+
+/// What emit() makes: instructions, then constants at a multiple of 64.
+struct Binary {
+  std::vector<uint8_t> bytes;
+  std::vector<Stream> streams;
+  int lanes = 0;
+};
+
+/// Machine code for a recording. Empty bytes: it needs more registers than there are.
+Binary emit(const Recording& recording);
+
+class Code {
+ public:
+  /// Null if the system gives no executable memory.
+  static std::unique_ptr<Code> make(const Binary& binary);
+  ~Code();
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+
+  /// n elements at pointer[operand] for each operand. Operands below `padded` may be read and
+  /// written to the end of their last vector.
+  void run(void* const* pointer, size_t n, size_t padded) const {
+    const size_t rest = n & (lanes_ - 1);
+    if (n != rest) loop_(pointer, n - rest);
+    if (rest != 0) run_rest(pointer, n - rest, rest, padded);
+  }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Code() = default;
+  void run_rest(void* const* pointer, size_t done, size_t rest, size_t padded) const;
+
+  using Loop = void (*)(void* const* pointer, size_t n);
+  Loop loop_ = nullptr;
+  size_t lanes_ = 0, operands_ = 0, bytes_ = 0;
+  void* memory_ = nullptr;
+  std::vector<Stream> streams_;
+};
+
+/// The code of a recording: made on first use, shared by equal ones as long as one of them lives.
+/// Null where it cannot be made.
+std::shared_ptr<const Code> compile(const Recording& recording);
+
+/// HORNGATE_JIT=0 switches it off, and so can a test.
+bool is_enabled();
+void set_enabled(bool enabled);
+
+}  // namespace horngate::native::jit

@@ -1,0 +1,244 @@
+// Compiled loops against the block kernels: one source, so the same bits.
+#include "engines/native/fused/machine.h"
+#include "engines/native/jit/code.h"
+#include "engines/native/jit/lower.h"
+#include "fused_random.h"
+
+namespace horngate::native::fused {
+namespace {
+
+/// With and without compiled code.
+template <class F>
+void for_each_way(F f) {
+  for (const bool compiled : {false, true}) {
+    jit::set_enabled(compiled);
+    f(compiled);
+  }
+}
+
+/// Numbers of all sizes, and special ones.
+template <class T>
+std::vector<T> mixed(size_t n, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  constexpr double kSpecial[] = {0.0,  -0.0, INFINITY, -INFINITY, NAN,   1e-40, -1e-40, 88.7,
+                                 -104, 89,   3e38,     -3e38,     1e-30, 22,    -1,     0.5};
+  std::vector<T> x(n);
+  for (size_t i = 0; i < n; ++i) {
+    x[i] = static_cast<T>(normal(random) * (i % 3 == 0 ? 40 : 2));
+    if (i % 7 == 3) x[i] = static_cast<T>(kSpecial[random() % std::size(kSpecial)]);
+  }
+  return x;
+}
+
+constexpr Prim kUnary[] = {Prim::neg,   Prim::abs,     Prim::sign,  Prim::exp,
+                           Prim::expm1, Prim::log,     Prim::sqrt,  Prim::log1p,
+                           Prim::rsqrt, Prim::sin,     Prim::tanh,  Prim::cos,
+                           Prim::erf,   Prim::sigmoid, Prim::floor, Prim::round};
+constexpr Prim kBinary[] = {Prim::add, Prim::sub,     Prim::mul,     Prim::div,
+                            Prim::mod, Prim::maximum, Prim::minimum, Prim::pow};
+constexpr Prim kCompare[] = {Prim::eq, Prim::ne, Prim::lt, Prim::le, Prim::gt, Prim::ge};
+
+/// `length` instructions on two inputs, one of them fed row by row; some results are outputs.
+Program random_program(Random& random, DType dtype, int length, bool with_rest) {
+  ProgramBuilder b;
+  std::vector<Reg> values = {b.input(dtype), b.input(dtype), b.constant(1.25, dtype),
+                             b.constant(-0.5, dtype)};
+  std::vector<Reg> bools;
+  const auto any = [&] {
+    return values[static_cast<size_t>(random(0, static_cast<int64_t>(values.size()) - 1))];
+  };
+  const auto any_bool = [&] {
+    if (bools.empty()) return b.op(Prim::lt, dtype, values[0], values[1]);
+    return bools[static_cast<size_t>(random(0, static_cast<int64_t>(bools.size()) - 1))];
+  };
+  for (int i = 0; i < length; ++i) {
+    const int64_t kind = random(0, 99);
+    if (kind < 35) {
+      const Prim prim = kUnary[random(0, std::size(kUnary) - 1)];
+      if ((prim == Prim::sin || prim == Prim::cos) && !with_rest) continue;
+      values.push_back(b.op(prim, dtype, any()));
+    } else if (kind < 75) {
+      const Prim prim = kBinary[random(0, std::size(kBinary) - 1)];
+      if ((prim == Prim::mod || prim == Prim::pow) && !with_rest) continue;
+      values.push_back(b.op(prim, dtype, any(), any()));
+    } else if (kind < 82) {
+      bools.push_back(b.op(kCompare[random(0, std::size(kCompare) - 1)], dtype, any(), any()));
+    } else if (kind < 88) {
+      constexpr Prim kLogical[] = {Prim::logical_and, Prim::logical_or, Prim::logical_not};
+      const Prim prim = kLogical[random(0, 2)];
+      bools.push_back(
+          b.op(prim, DType::bool_, any_bool(), prim == Prim::logical_not ? kNone : any_bool()));
+    } else if (kind < 95) {
+      values.push_back(b.op(Prim::select, dtype, any_bool(), any(), any()));
+    } else {
+      values.push_back(b.cast(any_bool(), dtype));
+    }
+  }
+  b.output(values.back());
+  b.output(any());
+  if (random.chance(30) && !bools.empty()) b.output(bools.back());
+  return b.build();
+}
+
+/// Outputs of a program on an extent of (rows, cols), the second input one value per row.
+std::vector<std::vector<unsigned char>> outputs(const Program& p, int64_t rows, int64_t cols,
+                                                const void* x, const void* y, bool in_place) {
+  std::vector<Access> out(p.outputs.size(), Access{{cols, 1}, 0});
+  const auto group = Group::make(p, Ints{rows, cols}, {{{cols, 1}, 0}, {{1, 0}, 0}}, out);
+  std::vector<std::vector<unsigned char>> results;
+  std::vector<void*> pointers;
+  for (const Output& o : p.outputs)
+    results.emplace_back(static_cast<size_t>(rows * cols) * size_of(o.dtype) + 8, 0xee);
+  for (auto& r : results) pointers.push_back(r.data());
+  if (in_place) {
+    std::memcpy(results[0].data(), x, results[0].size() - 8);
+    x = results[0].data();
+  }
+  run(*group, {x, y}, pointers);
+  return results;
+}
+
+template <class T>
+void check_random(DType dtype, int programs) {
+  Random random(11);
+  const std::vector<T> x = mixed<T>(4000, 1), y = mixed<T>(4000, 2);
+  for (int k = 0; k < programs; ++k) {
+    const int length = static_cast<int>(random(2, k % 10 == 0 ? 100 : 20));
+    const Program p = random_program(random, dtype, length, k % 5 == 0);
+    const int64_t cols = random(1, 700), rows = random(1, 4000 / cols);
+    const bool in_place = random.chance(30);
+    for_each_simd([&] {
+      std::vector<std::vector<unsigned char>> want;
+      for_each_way([&](bool compiled) {
+        const auto got = outputs(p, rows, cols, x.data(), y.data(), in_place);
+        if (!compiled) {
+          want = got;
+          return;
+        }
+        for (size_t o = 0; o < got.size(); ++o) {
+          const size_t size = size_of(p.outputs[o].dtype);
+          for (size_t i = 0; i < got[o].size() / size; ++i) {
+            if (std::memcmp(&got[o][i * size], &want[o][i * size], size) == 0) continue;
+            T a = 0, b = 0;
+            if (size == sizeof(T)) {
+              std::memcpy(&a, &got[o][i * size], size);
+              std::memcpy(&b, &want[o][i * size], size);
+            }
+            // NaN has many forms.
+            ASSERT_TRUE(size == sizeof(T) && a != a && b != b)
+                << "program " << k << ", output " << o << ", element " << i << " of " << rows
+                << " x " << cols << ": " << a << " and " << b;
+          }
+        }
+      });
+    });
+  }
+}
+
+TEST(Jit, GivesTheSameBitsInFloat32) { check_random<float>(DType::float32, 400); }
+TEST(Jit, GivesTheSameBitsInFloat64) { check_random<double>(DType::float64, 300); }
+
+TEST(Jit, IsUsed) {
+  ProgramBuilder b;
+  const Reg x = b.input(DType::float32);
+  b.output(b.op(Prim::tanh, DType::float32, b.op(Prim::mul, DType::float32, x, x)));
+  const Program p = b.build();
+  Space space;
+  space.extent = {1000};
+  space.reduced = {false};
+  space.stride = {{1}, {1}};
+  space.offset = {0, 0};
+  for_each_simd([&] {
+    const std::string target = simd_target();
+    const bool expected = target == "avx2" || target == "avx512";
+    for_each_way([&](bool compiled) {
+      EXPECT_EQ(Machine(p, space, 0).is_compiled(), compiled && expected);
+    });
+  });
+}
+
+TEST(Jit, ElementsDoNotDependOnTheirPlace) {
+  ProgramBuilder b;
+  const Reg x = b.input(DType::float32);
+  const Reg e = b.op(Prim::exp, DType::float32, x), l = b.op(Prim::log1p, DType::float32, x);
+  b.output(b.op(Prim::div, DType::float32, e, l));
+  const Program p = b.build();
+  const std::vector<float> in = mixed<float>(6000, 3);
+  std::vector<float> whole(in.size()), part(in.size());
+  run(*flat_group(p, 6000), {in.data()}, {whole.data()});
+  for (int64_t n : {128, 129, 143, 144, 200, 4097}) {
+    for (size_t start : {0, 1, 7}) {
+      std::fill(part.begin(), part.end(), 7.0f);
+      run(*flat_group(p, n), {in.data() + start}, {part.data()});
+      for (int64_t i = 0; i < n; ++i)
+        ASSERT_TRUE(same(part[static_cast<size_t>(i)], whole[start + static_cast<size_t>(i)]));
+      ASSERT_EQ(part[static_cast<size_t>(n)], 7.0f) << "written past the end";
+    }
+  }
+}
+
+// Half types and small integers are converted where they are loaded and stored.
+TEST(Jit, ConvertsStoredTypes) {
+  for (DType in : {DType::float16, DType::bfloat16, DType::int8, DType::uint8, DType::int16,
+                   DType::uint16, DType::int32, DType::bool_}) {
+    for (DType out : {DType::float16, DType::bfloat16, DType::float32, DType::bool_}) {
+      ProgramBuilder b;
+      const Reg x = b.cast(b.input(in), DType::float32);
+      const Reg y = b.op(Prim::mul, DType::float32, x, b.constant(1.7, DType::float32));
+      b.output(b.cast(b.op(Prim::add, DType::float32, y, x), out));
+      const Program p = b.build();
+      std::vector<unsigned char> data(1100 * 4);
+      std::mt19937 random(5);
+      for (auto& byte : data)
+        byte = static_cast<unsigned char>(in == DType::bool_ ? random() & 1 : random());
+      for_each_simd([&] {
+        std::vector<unsigned char> want(1100 * 4 + 8, 1), got = want;
+        for_each_way([&](bool compiled) {
+          run(*flat_group(p, 1077), {data.data()}, {compiled ? got.data() : want.data()});
+        });
+        EXPECT_EQ(got, want) << name_of(in) << " to " << name_of(out);
+      });
+    }
+  }
+}
+
+// More live values than registers.
+TEST(Jit, SpillsRegisters) {
+  ProgramBuilder b;
+  const Reg x = b.input(DType::float32);
+  std::vector<Reg> values;
+  for (int i = 0; i < 50; ++i)
+    values.push_back(b.op(Prim::mul, DType::float32, x, b.constant(i + 0.5, DType::float32)));
+  for (int i = 0; i < 50; ++i)
+    values[static_cast<size_t>(i)] =
+        b.op(Prim::maximum, DType::float32, values[static_cast<size_t>(i)],
+             b.op(Prim::sub, DType::float32, values[static_cast<size_t>((i + 7) % 50)], x));
+  Reg sum = values[0];
+  for (size_t i = values.size(); i-- > 1;) sum = b.op(Prim::add, DType::float32, sum, values[i]);
+  b.output(sum);
+  const Program p = b.build();
+  const std::vector<float> in = mixed<float>(500, 4);
+  for_each_simd([&] {
+    std::vector<float> want(500), got(500);
+    for_each_way([&](bool compiled) {
+      run(*flat_group(p, 500), {in.data()}, {compiled ? got.data() : want.data()});
+    });
+    for (size_t i = 0; i < 500; ++i) ASSERT_TRUE(same(got[i], want[i])) << i;
+  });
+}
+
+TEST(Jit, EqualProgramsShareCode) {
+  jit::Recording a(jit::Isa::avx512, 4), b(jit::Isa::avx512, 4);
+  for (jit::Recording* r : {&a, &b}) {
+    const jit::Id x = jit::lower_load(*r, DType::float32, 0);
+    const Instr exp = {Op::exp, Lane::f32, Lane::f32};
+    jit::lower_store(*r, DType::float32, 1, jit::lower(*r, exp, x, jit::kNoId, jit::kNoId));
+  }
+  const auto first = jit::compile(a), second = jit::compile(b);
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first, second);
+}
+
+}  // namespace
+}  // namespace horngate::native::fused
