@@ -58,7 +58,10 @@ typedef struct {
 enum {
   /* The buffer's data points at an hg_sparse. That of an output is filled by the engine, with memory of its own,
    * which it frees in the buffer's release. Only for engines with HG_CAP_SPARSE. */
-  HG_TYPE_SPARSE = 1
+  HG_TYPE_SPARSE = 1,
+  /* Of a graph's input: a variable that this function does not change. What depends on such inputs alone may be
+   * kept from run to run while their stamps are the same. */
+  HG_TYPE_STABLE = 2
 };
 
 typedef struct {
@@ -83,6 +86,7 @@ typedef struct {
   size_t bytes;
   void* owner; /* of whoever sets release */
   void (*release)(void* owner);
+  uint64_t stamp; /* of an input: equal stamps mean equal contents; 0 says nothing */
 } hg_buffer;
 
 enum { HG_ATTR_I64 = 0, HG_ATTR_F64 = 1, HG_ATTR_TEXT = 2, HG_ATTR_TYPE = 3, HG_ATTR_BUFFER = 4 };

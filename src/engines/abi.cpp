@@ -47,7 +47,8 @@ struct CGraph::Impl final : AttrVisitor {
          v.raw(),
          v.nbytes(),
          nullptr,
-         nullptr});
+         nullptr,
+         0});
     add(k, HG_ATTR_BUFFER, 1, &buffers.back());
   }
 
@@ -55,6 +56,7 @@ struct CGraph::Impl final : AttrVisitor {
     for (const TensorType& t : g.values)
       types.push_back({static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
                        t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u});
+    for (uint32_t i : g.stable) types[g.inputs[i]].flags |= HG_TYPE_STABLE;
     attrs.reserve(g.nodes.size());
     nodes.reserve(g.nodes.size());
     for (const GraphNode& n : g.nodes) {
@@ -113,7 +115,8 @@ hg_buffer buffer_of(const TensorType& t, void* data) {
           data,
           t.sparse ? sizeof(hg_sparse) : t.nbytes(),
           nullptr,
-          nullptr};
+          nullptr,
+          0};
 }
 
 namespace {
@@ -173,6 +176,8 @@ Graph import_graph(const hg_graph& c) {
   for (uint32_t i = 0; i < c.n_value; ++i) g.values.push_back(import_type(c.value[i]));
   g.inputs.assign(c.in, c.in + c.n_in);
   g.outputs.assign(c.out, c.out + c.n_out);
+  for (uint32_t i = 0; i < c.n_in; ++i)
+    if (c.value[c.in[i]].flags & HG_TYPE_STABLE) g.stable.push_back(i);
   g.in_place.assign(c.in_place, c.in_place + 2 * size_t{c.n_in_place});
   g.nodes.reserve(c.n_node);
   for (uint32_t i = 0; i < c.n_node; ++i) {

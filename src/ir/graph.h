@@ -38,6 +38,7 @@ struct Graph {
   std::vector<ValueId> inputs;     // values that no node makes
   std::vector<ValueId> outputs;
   std::vector<uint32_t> in_place;  // pairs (output number, input number) that may share memory
+  std::vector<uint32_t> stable;    // numbers of inputs that seldom change from run to run
 
   ValueId add_value(TensorType type) {
     values.push_back(std::move(type));

@@ -16,6 +16,11 @@ std::atomic<int64_t> live_nodes{0};
 VariableState::VariableState(TensorType t, Array v)
     : id(next_id.fetch_add(1)), type(std::move(t)), value(std::move(v)) {}
 
+uint64_t VariableState::next_version() {
+  static std::atomic<uint64_t> next{1};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 void retain(const Node* node) noexcept { node->refs.fetch_add(1, std::memory_order_relaxed); }
 
 // Freeing a node releases its operands. Nodes that die meanwhile wait in a list of this thread that the

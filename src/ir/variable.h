@@ -22,8 +22,10 @@ struct VariableState : Counted {
   const TensorType type;
   std::string name;
   std::function<Tensor(const Tensor&)> constraint;  // set once, before anybody else sees it
-  Array value;           // contiguous, or sparse and then never changed; guarded by `guard`
-  uint64_t version = 1;  // guarded by `guard`
+  Array value;  // contiguous, or sparse and then never changed; guarded by `guard`
+  uint64_t version =
+      next_version();  // of the value, no two alike in the process; guarded by `guard`
+  static uint64_t next_version();
   std::mutex writer;
   std::shared_mutex guard;
 };

@@ -130,7 +130,12 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
   context_.n_outputs = program_.n_outputs;
   for (uint32_t u : program_.updated)
     context_.updated_inputs.push_back(static_cast<uint32_t>(program_.n_fed + u));
-  for (uint32_t i = 0; i < program_.variables.size(); ++i) lock_order_.push_back(i);
+  context_.stable_inputs.assign(program_.graph.inputs.size(), 0);
+  for (uint32_t i = 0; i < program_.variables.size(); ++i) {
+    lock_order_.push_back(i);
+    context_.stable_inputs[program_.n_fed + i] = 1;
+  }
+  for (uint32_t i : context_.updated_inputs) context_.stable_inputs[i] = 0;
   std::sort(lock_order_.begin(), lock_order_.end(), [&](uint32_t a, uint32_t b) {
     return program_.variables[a]->id < program_.variables[b]->id;
   });
@@ -301,6 +306,7 @@ struct FunctionImpl::Call {
   std::vector<std::pair<SlotId, std::shared_ptr<void>>> owned;  // memory of sparse values made
   std::vector<std::array<uint64_t, 2>> draws;
   std::vector<void*> inputs;          // data of the program's inputs
+  std::vector<uint64_t> stamps;       // of variables among them: versions
   std::vector<void*> data;            // of the slots of the current plan
   std::vector<Array> outputs;         // of the last plan
   std::vector<Array> new_values;      // of updates that are adopted
@@ -410,7 +416,10 @@ struct FunctionImpl::Call {
     for (const Segment& s : plan.segments) {
       in.clear();
       out.clear();
-      for (SlotId i : s.in) in.push_back(buffer_of(plan.slots[i], data[i]));
+      for (SlotId i : s.in) {
+        in.push_back(buffer_of(plan.slots[i], data[i]));
+        if (i < stamps.size()) in.back().stamp = stamps[i];
+      }
       for (SlotId o : s.out) out.push_back(buffer_of(plan.slots[o], data[o]));
       try {
         s.compiled->run(in.data(), out.data(), &control);
@@ -478,7 +487,7 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
   }
   for (size_t u = 0; u < c.new_values.size(); ++u) {
     if (c.new_values[u].defined()) variable(u).value = std::move(c.new_values[u]);
-    ++variable(u).version;
+    variable(u).version = VariableState::next_version();
   }
 }
 
@@ -547,12 +556,14 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   const size_t n_fed = inputs_.size(), n_variables = program_.variables.size();
   c.variables.resize(n_variables);
   c.inputs.assign(program_.graph.inputs.size(), nullptr);
+  c.stamps.assign(program_.graph.inputs.size(), 0);
   for (size_t i = 0; i < n_fed; ++i) c.inputs[i] = c.pointer_of(c.feeds[i]);
   for (uint32_t i : lock_order_) program_.variables[i]->guard.lock_shared();
   for (uint32_t i : lock_order_) {
     const VariableState& v = *program_.variables[i];
     c.variables[i] = v.value.storage();  // a sparse value never changes and needs no holding
     c.inputs[n_fed + i] = c.pointer_of(v.value);
+    c.stamps[n_fed + i] = v.version;
   }
   for (size_t i = lock_order_.size(); i-- > 0;)
     program_.variables[lock_order_[i]]->guard.unlock_shared();

@@ -134,6 +134,7 @@ class Maker {
       }
       part.outputs = std::move(outputs);
       drop_unused_inputs(part, s);
+      mark_stable(part, s);
       if (part.outputs.empty() && part.nodes.empty()) return;
       s.compiled = std::make_unique<Compiled>(engine_, part);
       plan_.segments.push_back(std::move(s));
@@ -150,11 +151,18 @@ class Maker {
         at[v] = fresh(p.graph.values[v]);
         s.out.push_back(at[v]);
       }
+      mark_stable(piece.graph, s);
       s.compiled =
           std::make_unique<Compiled>(piece.on_engine ? engine_ : native_engine(), piece.graph);
       plan_.segments.push_back(std::move(s));
     }
     for (ValueId v : p.graph.outputs) out_slots_.push_back(at[v]);
+  }
+
+  void mark_stable(Graph& g, const Segment& s) const {
+    for (uint32_t i = 0; i < s.in.size(); ++i)
+      if (s.in[i] < context_.stable_inputs.size() && context_.stable_inputs[s.in[i]])
+        g.stable.push_back(i);
   }
 
   static void drop_unused_inputs(Graph& g, Segment& s) {
@@ -228,6 +236,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   invariant(first.result.has_value(),
             "the values that shapes depend on need other such values first");
   PlanContext all;
+  all.stable_inputs = context.stable_inputs;
   all.n_outputs = first.result->outputs.size();
   Maker(all, engine, *plan).run(improve_loops(std::move(*first.result)));
   plan->crossing = std::move(plan->outputs);

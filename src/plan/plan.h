@@ -39,6 +39,8 @@ struct Segment {
 struct PlanContext {
   size_t n_outputs = 0;  // of the function; the rest of the graph's outputs are new values
   std::vector<uint32_t> updated_inputs;  // graph input that holds the old value of each new value
+  std::vector<uint8_t>
+      stable_inputs;  // per graph input: a variable that the function does not update
 };
 
 struct Plan {

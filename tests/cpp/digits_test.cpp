@@ -1,5 +1,6 @@
 // The digit net of the demo: its gradients in float64 against finite differences, and that it learns.
 #include "../../examples/digits_net.h"
+#include "engines/native/derived.h"
 
 #include "finite_differences.h"
 
@@ -78,6 +79,11 @@ TEST(DigitNet, TrainsAndPredictionsFollowTheWeights) {
     EXPECT_EQ(predict({s.images})[0].to_vector<float>(), fresh({s.images})[0].to_vector<float>());
   };
   expect_fresh();
+  // Packed weights are kept, not made again.
+  const size_t held = native::derived_bytes_held();
+  EXPECT_GT(held, 0u);
+  for (int i = 0; i < 5; ++i) expect_fresh();
+  EXPECT_EQ(native::derived_bytes_held(), held);
   set_value(net.weights[0], testing::random_array({3, 3, 1, 16}, 9));
   expect_fresh();
   (void)step({s.images, s.labels});

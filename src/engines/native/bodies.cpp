@@ -29,7 +29,7 @@ bool same_name(const GraphNode& a, const GraphNode& b) {
 
 bool same(const Graph& a, const Graph& b) {
   if (!(a.values == b.values) || a.inputs != b.inputs || a.outputs != b.outputs ||
-      a.in_place != b.in_place || a.nodes.size() != b.nodes.size())
+      a.in_place != b.in_place || a.stable != b.stable || a.nodes.size() != b.nodes.size())
     return false;
   for (size_t i = 0; i < a.nodes.size(); ++i) {
     const GraphNode &x = a.nodes[i], &y = b.nodes[i];

@@ -4,9 +4,8 @@
 #include <algorithm>
 
 #include "engines/abi.h"
-#include "engines/native/arena.h"
 #include "engines/native/callers.h"
-#include "engines/native/executable.h"
+#include "engines/native/derived.h"
 #include "engines/native/sparse.h"
 
 namespace horngate::native {
@@ -23,9 +22,15 @@ int supports(void*, const hg_graph* graph, uint32_t node) {
   return prim && primitive(*prim).how != How::core ? 1 : prim == Prim::constant;
 }
 
+struct Compiled {
+  explicit Compiled(const Graph& graph) : exe(graph) {}
+  Executable exe;
+  Derived derived;
+};
+
 int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
   try {
-    *executable = new Executable(import_graph(*graph));
+    *executable = new Compiled(import_graph(*graph));
     return 0;
   } catch (...) {
     return status_of_current_exception(status);
@@ -56,10 +61,12 @@ class SparseOutputs {
 int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
         hg_status* status) {
   try {
-    auto& exe = *static_cast<Executable*>(executable);
+    auto& compiled = *static_cast<Compiled*>(executable);
+    Executable& exe = compiled.exe;
     // Callers' arrays of pointers, reused by each thread: a call allocates nothing.
     thread_local std::vector<const void*> sources;
     thread_local std::vector<void*> targets;
+    thread_local std::vector<uint64_t> stamps;
     sources.resize(std::max(sources.size(), exe.n_inputs()));
     targets.resize(std::max(targets.size(), exe.n_outputs()));
     for (size_t i = 0; i < exe.n_inputs(); ++i) sources[i] = in[i].data;
@@ -74,7 +81,13 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
     }
     const CallerScope caller;
     const ArenaLease arena(exe.arena_bytes());
-    exe.run(sources.data(), targets.data(), arena.data(), context);
+    Derived::Bytes derived;
+    if (exe.derived_bytes()) {
+      stamps.resize(std::max(stamps.size(), exe.n_inputs()));
+      for (size_t i = 0; i < exe.n_inputs(); ++i) stamps[i] = in[i].stamp;
+      derived = compiled.derived.get(exe, sources.data(), stamps.data(), arena.data(), context);
+    }
+    exe.run(sources.data(), targets.data(), derived.get(), arena.data(), context);
     sparse.give(out);
     return 0;
   } catch (...) {
@@ -82,7 +95,7 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
   }
 }
 
-void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
+void free_executable(void* executable) { delete static_cast<Compiled*>(executable); }
 
 }  // namespace
 

@@ -19,9 +19,15 @@ class Executable {
   ~Executable();
 
   /// Pointers in the order of the graph's inputs and outputs; that of a sparse output comes from a SparseBuffer.
-  /// `arena` has arena_bytes().
-  void run(const void* const* in, void* const* out, std::byte* arena, RunContext& context);
+  /// `arena` has arena_bytes(), `derived` what derive() made of the same stable inputs.
+  void run(const void* const* in, void* const* out, const std::byte* derived, std::byte* arena,
+           RunContext& context);
+  /// Computes what depends on stable inputs alone into `derived`, which has derived_bytes().
+  void derive(const void* const* in, std::byte* derived, std::byte* arena, RunContext& context);
   size_t arena_bytes() const { return arena_bytes_; }
+  size_t derived_bytes() const { return derived_bytes_; }
+  /// Numbers of the inputs that `derived` depends on.
+  const std::vector<uint32_t>& stable_inputs() const { return stable_inputs_; }
   size_t n_inputs() const { return n_inputs_; }
   size_t n_outputs() const { return n_outputs_; }
   /// "step 3: fused(add, mul, exp)  [arena 4096..8192]" per line.
@@ -30,8 +36,9 @@ class Executable {
  private:
   /// Where the memory of a value is.
   struct Place {
-    enum Kind : uint8_t { nowhere, input, output, arena, constant, sparse } kind = nowhere;
-    size_t at = 0;  // number of the input, output, constant or sparse buffer; offset in the arena
+    enum Kind : uint8_t { nowhere, input, output, arena, derived, constant, sparse } kind = nowhere;
+    size_t at =
+        0;  // number of the input, output, constant or sparse buffer; offset in arena or derived
   };
   struct Step {
     KernelPtr kernel;                         // either this
@@ -46,7 +53,7 @@ class Executable {
   struct Frame {
     std::vector<void*> pointers;
     std::vector<SparseBuffer> sparse;  // as many elements as a run needs: not in the arena
-    std::byte* arena = nullptr;
+    std::byte *arena = nullptr, *derived = nullptr;
   };
   struct Slot {
     uint32_t pointer;
@@ -54,16 +61,22 @@ class Executable {
   };
   class Compiler;
 
+  void compile(const Graph& graph);
+  void run_steps(size_t begin, size_t end, const void* const* in, void* const* out,
+                 std::byte* derived, std::byte* arena, RunContext& context);
   static void run_kernel(const Step& step, void** pointers, RunContext& context);
   std::unique_ptr<Frame> take_frame();
   void give_frame(std::unique_ptr<Frame> frame);
 
   const size_t n_inputs_, n_outputs_;
+  const std::vector<uint32_t> stable_inputs_;
   std::vector<Step> steps_;
+  size_t n_early_ = 0;  // of the steps: those of derive()
   std::vector<Array> constants_;
-  std::vector<Slot> fixed_, moving_;  // arena and constant pointers; input and output pointers
+  std::vector<Slot> fixed_;   // pointers into the arena, derived values and constants
+  std::vector<Slot> moving_;  // inputs and outputs
   size_t n_pointers_ = 0, n_sparse_ = 0;
-  size_t arena_bytes_ = 0;
+  size_t arena_bytes_ = 0, derived_bytes_ = 0;
   std::mutex frames_mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;
 };

@@ -11,8 +11,7 @@
 namespace horngate::native {
 namespace {
 
-constexpr size_t kMaxNodes = 96, kMaxInputs = 14, kMaxOutputs = 7,
-                 kNeighbours = 12;
+constexpr size_t kMaxNodes = 96, kMaxInputs = 14, kMaxOutputs = 7, kNeighbours = 12;
 
 struct Open {
   Shape extent;

@@ -38,6 +38,11 @@ class Kernel {
   /// starts with the primitive's name).
   virtual void run(const void* const* in, void* const* out, RunContext& context) = 0;
   virtual size_t scratch_bytes() const { return 0; }
+  /// An operand that the kernel brings into another order first: how large that is (0: it does not), doing it,
+  /// and being told that run() will get it so. pack() has scratch_bytes() of scratch.
+  virtual size_t packed_bytes(size_t /*operand*/) const { return 0; }
+  virtual void pack(size_t /*operand*/, const void* /*from*/, void* /*to*/, void* /*scratch*/) {}
+  virtual void use_packed(size_t /*operand*/) {}
   /// Output o may share memory with operand i (same size, read before written).
   virtual bool can_alias(size_t /*in*/, size_t /*out*/) const { return false; }
 };

@@ -165,6 +165,17 @@ class OnednnConv final : public Kernel {
   }
   void run(const void* const* in, void* const* out, RunContext& context) override;
 
+  /// Weights that stay the same are put into oneDNN's order once.
+  size_t packed_bytes(size_t operand) const override {
+    return operand == 1 && result_ != ConvResult::dw ? pack_bytes_ : 0;
+  }
+  void pack(size_t, const void* from, void* to, void* scratch) override {
+    const bool ok = pack_weights(static_cast<const float*>(from), static_cast<char*>(to),
+                                 static_cast<char*>(scratch) + slots_offset_);
+    invariant(ok, "oneDNN could not pack the weights of a convolution.");
+  }
+  void use_packed(size_t) override { is_packed_ = true; }
+
  private:
   /// Weights in one of the orders that the variants want.
   struct Pack {
@@ -176,8 +187,9 @@ class OnednnConv final : public Kernel {
 
   void add_pack(Variant& v);
   void lay_out_scratch();
-  bool pack_weights(const float* w, char* scratch);
-  bool run_pieces(const float* x, const float* w, const float* y, char* scratch);
+  bool pack_weights(const float* w, char* to, char* scratch);
+  bool run_pieces(const float* x, const float* w, const char* packed, const float* y,
+                  char* scratch);
   bool run_piece(const ConvPiece& piece, const float* x, const float* w, const float* y, char* slot,
                  char* slot_scratch);
   bool finish_weights(float* dw, char* scratch);
@@ -188,6 +200,8 @@ class OnednnConv final : public Kernel {
   std::vector<Variant> variants_;
   std::vector<Pack> packs_;
   size_t partial_bytes_ = 0;  // dw: one result of a piece
+  size_t pack_bytes_ = 0;     // of all packs
+  bool is_packed_ = false;    // the weights come so
   size_t slots_offset_ = 0, slot_bytes_ = 0, x_stage_bytes_ = 0, y_stage_bytes_ = 0;
   int64_t slots_ = 1;
   onednn::Frames frames_;
@@ -235,6 +249,7 @@ void OnednnConv::lay_out_scratch() {
     op_bytes = std::max(op_bytes, pack.reorder.scratch_bytes());
   }
   slots_offset_ = offset;
+  if (result_ != ConvResult::dw) pack_bytes_ = offset;
   for (const Variant& v : variants_) {
     x_stage_bytes_ = std::max(x_stage_bytes_, v.x_bytes);
     y_stage_bytes_ = std::max(y_stage_bytes_, v.y_bytes);
@@ -244,13 +259,12 @@ void OnednnConv::lay_out_scratch() {
   slot_bytes_ = x_stage_bytes_ + y_stage_bytes_ + aligned_bytes(op_bytes);
 }
 
-bool OnednnConv::pack_weights(const float* w, char* scratch) {
+bool OnednnConv::pack_weights(const float* w, char* to, char* scratch) {
   bool ok = true;
   onednn::Lease frame(frames_);
   for (size_t i = 0; i < packs_.size(); ++i)
     if (packs_[i].reorder.defined())
-      ok = ok && frame->run(variants_.size() * kParts + i, {w, scratch + packs_[i].offset},
-                            scratch + slots_offset_);
+      ok = ok && frame->run(variants_.size() * kParts + i, {w, to + packs_[i].offset}, scratch);
   return ok;
 }
 
@@ -288,7 +302,8 @@ bool OnednnConv::run_piece(const ConvPiece& piece, const float* x, const float* 
   return ok;
 }
 
-bool OnednnConv::run_pieces(const float* x, const float* w, const float* y, char* scratch) {
+bool OnednnConv::run_pieces(const float* x, const float* w, const char* packed, const float* y,
+                            char* scratch) {
   std::atomic<bool> ok{true};
   for_units(static_cast<int64_t>(cut_.pieces.size()), slots_,
             [&](int64_t slot_index, int64_t unit) {
@@ -299,7 +314,7 @@ bool OnednnConv::run_pieces(const float* x, const float* w, const float* y, char
               if (result_ == ConvResult::dw)
                 weights = scratch + partial_bytes_ * static_cast<size_t>(unit);
               else if (pack.reorder.defined())
-                weights = scratch + pack.offset;
+                weights = packed + pack.offset;
               if (!run_piece(piece, x, static_cast<const float*>(weights), y, slot,
                              slot + x_stage_bytes_ + y_stage_bytes_))
                 ok.store(false, std::memory_order_relaxed);
@@ -334,10 +349,16 @@ void OnednnConv::run(const void* const* in, void* const* out, RunContext& contex
   float* r = static_cast<float*>(out[0]);
   bool ok = true;
   switch (result_) {
-    case ConvResult::y: ok = pack_weights(b, scratch) && run_pieces(a, b, r, scratch); break;
-    case ConvResult::dx: ok = pack_weights(b, scratch) && run_pieces(r, b, a, scratch); break;
+    case ConvResult::y:
+    case ConvResult::dx: {
+      const char* packed = is_packed_ ? reinterpret_cast<const char*>(b) : scratch;
+      if (!is_packed_) ok = pack_weights(b, scratch, scratch + slots_offset_);
+      const bool forward = result_ == ConvResult::y;
+      ok = ok && run_pieces(forward ? a : r, b, packed, forward ? r : a, scratch);
+      break;
+    }
     case ConvResult::dw:
-      ok = run_pieces(a, nullptr, b, scratch) && finish_weights(r, scratch);
+      ok = run_pieces(a, nullptr, nullptr, b, scratch) && finish_weights(r, scratch);
       break;
   }
   invariant(ok, "oneDNN could not run a convolution that it had accepted.");

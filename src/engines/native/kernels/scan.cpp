@@ -40,9 +40,17 @@ struct Slices {
   }
 };
 
+Graph with_stable_captures(const KernelCall& call) {
+  Graph body = *call.bodies[0];
+  const auto& a = call.as<attrs::scan>();
+  for (auto i = static_cast<uint32_t>(a.xs + a.carries); i + 1 < body.inputs.size(); ++i)
+    body.stable.push_back(i);
+  return body;
+}
+
 class ScanKernel final : public Kernel {
  public:
-  explicit ScanKernel(const KernelCall& call) : body_(compile_body(*call.bodies[0])) {
+  explicit ScanKernel(const KernelCall& call) : body_(compile_body(with_stable_captures(call))) {
     const auto& a = call.as<attrs::scan>();
     n_x_ = static_cast<size_t>(a.xs);
     n_c_ = static_cast<size_t>(a.carries);
@@ -69,6 +77,7 @@ class ScanKernel final : public Kernel {
     pointers_in_ = reserve((call.in.size() + 1) * sizeof(void*));
     pointers_out_ = reserve(call.out.size() * sizeof(void*));
     arena_ = reserve(body_->arena_bytes());
+    derived_ = reserve(body_->derived_bytes());
   }
 
   size_t scratch_bytes() const override { return scratch_; }
@@ -83,6 +92,8 @@ class ScanKernel final : public Kernel {
     for (size_t i = 0; i < n_cap_; ++i) body_in[n_x_ + n_c_ + i] = in[n_x_ + n_c_ + i];
     body_in[n_x_ + n_c_ + n_cap_] = step;
     RunContext inner = context;
+    // Captures do not change from step to step.
+    if (body_->derived_bytes()) body_->derive(body_in, scratch + derived_, scratch + arena_, inner);
     for (size_t t = 0; t < length_; ++t) {
       *step = static_cast<int64_t>(t);
       for (size_t i = 0; i < n_x_; ++i) {
@@ -103,7 +114,7 @@ class ScanKernel final : public Kernel {
         body_out[n_c_ + i] =
             ys_[i].direct() ? sequence + ys_[i].position(t) * ys_[i].run : scratch + ys_[i].buffer;
       }
-      body_->run(body_in, body_out, scratch + arena_, inner);
+      body_->run(body_in, body_out, scratch + derived_, scratch + arena_, inner);
       for (size_t i = 0; i < ys_.size(); ++i)
         if (!ys_[i].direct())
           ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
@@ -117,7 +128,7 @@ class ScanKernel final : public Kernel {
   size_t n_x_, n_c_, n_cap_, length_;
   std::vector<Slices> xs_, ys_;
   std::vector<size_t> carry_bytes_, carry_buffer_[2];
-  size_t step_ = 0, pointers_in_ = 0, pointers_out_ = 0, arena_ = 0, scratch_ = 0;
+  size_t step_ = 0, pointers_in_ = 0, pointers_out_ = 0, arena_ = 0, derived_ = 0, scratch_ = 0;
 };
 
 }  // namespace

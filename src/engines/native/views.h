@@ -1,0 +1,39 @@
+// Views: values that have no memory of their own. Slices that only fused groups read are read where they lie; what
+// groups make for a concat alone is written into its result. Neither is a step of its own then.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "engines/native/fuse.h"
+#include "engines/native/fused/geometry.h"
+
+namespace horngate::native {
+
+/// Nodes that read a value; UINT32_MAX stands for the graph's outputs.
+using Consumers = SmallVec<uint32_t, 2>;
+std::vector<Consumers> consumers_of(const Graph& graph);
+
+Ints contiguous_strides(const Ints& dims);
+/// How a value of shape `from` is read while iterating over `extent`: stride 0 where it repeats.
+fused::Access broadcast_access(const Ints& from, const Ints& extent);
+/// The same for one that lies in another array.
+fused::Access broadcast_view(const fused::Access& view, const Ints& from, const Ints& extent);
+
+struct View {
+  ValueId source = kNoValue;
+  fused::Access access;
+};
+
+struct Views {
+  std::unordered_map<ValueId, View> slices;  // read in place
+  std::unordered_map<ValueId, View> parts;   // written into a concat
+  std::unordered_set<ValueId> concats;       // written by parts
+  /// Needs no step of its own.
+  bool hides(ValueId v) const { return slices.count(v) || concats.count(v); }
+};
+/// `maker`: per value the node that makes it, or -1.
+Views find_views(const Graph& graph, const std::vector<StepNodes>& steps,
+                 const std::vector<int32_t>& maker, const std::vector<Consumers>& consumers);
+
+}  // namespace horngate::native
