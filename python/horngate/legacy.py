@@ -140,7 +140,7 @@ def accept_old_spellings(function):
     is_old += ["filter_shape is not MISSING"] if "filter_shape" in absent else []
     takes = [f"{n}=absent_{n}" if n in absent else n for n in names]
     # Calls of today must stay cheap: with the parameters written out they pay for one more call
-    # and for these questions; *args and **kwargs would take twice that.
+    # and for these questions, about 0.1 us. With *args and **kwargs, keywords take thrice that.
     program = f"""
 def {name}({", ".join(takes)}, **old):
     if {" or ".join(is_old)}:

@@ -34,7 +34,7 @@ def the_array_may_change_afterwards():
     np.testing.assert_array_equal(K.get_value(v), [3, 4])
 
 
-@check(needs_numbers=False)
+@check
 def of_another_shape():
     v = K.variable([1.0, 2.0], name="v")
     try:

@@ -113,7 +113,7 @@ def refusals():
                 yield name, argument
 
 
-@pytest.mark.parametrize("name, argument", refusals())
+@pytest.mark.parametrize("name, argument", list(refusals()))
 def test_a_value_that_is_refused(name, argument):
     value, text = REFUSED[argument]
     with pytest.raises((TypeError, ValueError)) as caught:
