@@ -121,6 +121,6 @@ def control_dependencies(control_inputs):
         >>> with K.control_dependencies([K.update_add(total, 2)]):
         ...     after = K.identity(total)
         >>> K.eval(after)
-        array(3., dtype=float32)
+        np.float32(3.0)
     """
     return _ControlDependencies(_updates_in(control_inputs))

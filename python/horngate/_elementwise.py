@@ -375,7 +375,7 @@ def mean(x, axis=None, keepdims=False):
 
     Example:
         >>> K.eval(K.mean(K.constant([[1., 2.], [3., 4.]])))
-        array(2.5, dtype=float32)
+        np.float32(2.5)
     """
     return _hg.mean(x, axis, keepdims)
 
@@ -450,7 +450,7 @@ def logsumexp(x, axis=None, keepdims=False):
 
     Example:
         >>> K.eval(K.logsumexp(K.constant([1e4, -1e4])))
-        array(10000., dtype=float32)
+        np.float32(10000.0)
     """
     return _hg.logsumexp(x, axis, keepdims)
 

@@ -89,7 +89,7 @@ def stop_gradient(variables):
     Example:
         >>> w = K.variable(3.)
         >>> K.eval(K.gradients(w * K.stop_gradient(w), w)[0])
-        array(3., dtype=float32)
+        np.float32(3.0)
     """
     if isinstance(variables, (list, tuple)):
         return [_hg.stop_gradient(x) for x in variables]
@@ -139,7 +139,7 @@ def foldl(fn, elems, initializer=None, name=None):
 
     Example:
         >>> K.eval(K.foldl(lambda acc, x: acc - x, K.constant([10., 3., 2.])))
-        array(5., dtype=float32)
+        np.float32(5.0)
     """
     _check_callable(fn, "foldl: fn")
     return _hg.foldl(fn, elems, initializer, _own_name(name))
@@ -156,7 +156,7 @@ def foldr(fn, elems, initializer=None, name=None):
 
     Example:
         >>> K.eval(K.foldr(lambda acc, x: acc - x, K.constant([10., 3., 2.])))
-        array(-11., dtype=float32)
+        np.float32(-11.0)
     """
     _check_callable(fn, "foldr: fn")
     return _hg.foldr(fn, elems, initializer, _own_name(name))

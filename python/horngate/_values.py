@@ -63,7 +63,7 @@ def batch_get_value(ops):
 
     Example:
         >>> K.batch_get_value([K.variable(1), K.variable(2)])
-        [array(1., dtype=float32), array(2., dtype=float32)]
+        [np.float32(1.0), np.float32(2.0)]
     """
     if _hg.is_tensor(ops):
         raise _wrong("batch_get_value: ops", "a list of variables", ops)
@@ -102,7 +102,7 @@ def batch_set_value(tuples):
         >>> v, w = K.variable(1), K.variable(2)
         >>> K.batch_set_value([(v, 3), (w, 4)])
         >>> K.batch_get_value([v, w])
-        [array(3., dtype=float32), array(4., dtype=float32)]
+        [np.float32(3.0), np.float32(4.0)]
     """
     pairs = tuples if hasattr(tuples, "__iter__") else [tuples]
     pairs = [pair if isinstance(pair, tuple) else _as_pair(pair) for pair in pairs]
@@ -153,7 +153,7 @@ def update_add(x, increment):
     Example:
         >>> v = K.variable(1)
         >>> K.eval(K.update_add(v, 2))
-        array(3., dtype=float32)
+        np.float32(3.0)
     """
     return _hg.update_add(x, increment)
 
@@ -168,7 +168,7 @@ def update_sub(x, decrement):
     Example:
         >>> v = K.variable(1)
         >>> K.eval(K.update_sub(v, 2))
-        array(-1., dtype=float32)
+        np.float32(-1.0)
     """
     return _hg.update_sub(x, decrement)
 
@@ -184,6 +184,6 @@ def moving_average_update(x, value, momentum):
     Example:
         >>> v = K.variable(1)
         >>> K.eval(K.moving_average_update(v, 3, 0.5))
-        array(2., dtype=float32)
+        np.float32(2.0)
     """
     return _hg.moving_average_update(x, value, momentum)

@@ -326,7 +326,7 @@ def size(x, name=None):
 
     Example:
         >>> K.eval(K.size(K.zeros((2, 3))))
-        array(6, dtype=int32)
+        np.int32(6)
     """
     return _hg.size(x, _own_name(name))
 

@@ -230,6 +230,17 @@ PyObject* to_ndarray(const Array& array) {
   return result;
 }
 
+PyObject* to_numpy(const Array& array) {
+  // A bfloat16 that NumPy does not know goes as bits in an array; alone it would look like a number.
+  const bool is_number = array.dtype() != DType::bfloat16 || has_numpy_bfloat16();
+  if (array.ndim() > 0 || !is_number) return to_ndarray(array);
+  PyArray_Descr* descr = descr_of(array.dtype());
+  PyObject* scalar = PyArray_Scalar(array.raw(), descr, nullptr);
+  Py_DECREF(descr);
+  if (!scalar) nb::raise_python_error();
+  return scalar;
+}
+
 DType dtype_from_python(nb::handle dtype, const char* function) {
   if (PyUnicode_Check(dtype.ptr())) {
     try {

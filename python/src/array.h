@@ -32,6 +32,8 @@ Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const cha
 /// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; where that
 /// package is missing, the bits come as uint16.
 PyObject* to_ndarray(const Array& array);
+/// The same, and NumPy's own kind of number for a scalar: Keras' programs test for np.float32.
+PyObject* to_numpy(const Array& array);
 
 /// Whether ml_dtypes is there.
 bool has_numpy_bfloat16();

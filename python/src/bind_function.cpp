@@ -18,7 +18,7 @@ nb::object eval_tensor(Any x) {
     value = eval(t);
   }
   show_warnings();
-  return nb::steal(to_ndarray(value));
+  return nb::steal(to_numpy(value));
 }
 
 nb::object get_values(nb::sequence variables) {
@@ -40,7 +40,7 @@ nb::object get_values(nb::sequence variables) {
   }
   size_t next = 0;
   for (size_t i = 0; i < nb::len(out); ++i)
-    if (nb::object(out[i]).is_none()) out[i] = nb::steal(to_ndarray(values[next++]));
+    if (nb::object(out[i]).is_none()) out[i] = nb::steal(to_numpy(values[next++]));
   return out;
 }
 

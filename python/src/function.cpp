@@ -200,7 +200,7 @@ PyObject* list_of(const Arrays& arrays, size_t n) {
     bool again = false;  // an output that is listed twice gets memory of its own
     for (size_t k = 0; k < i; ++k) again |= arrays[k].raw() == arrays[i].raw();
     PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i),
-                    to_ndarray(again ? arrays[i].copy() : arrays[i]));
+                    to_numpy(again ? arrays[i].copy() : arrays[i]));
   }
   return held.release().ptr();
 }

@@ -68,9 +68,13 @@ def test_empty_arrays():
     assert y.shape == (0, 3) and n == 0
 
 
-def test_scalars_are_arrays():
+def test_scalars_are_numpy_scalars():
+    """Not arrays without axes: Keras and its programs test for np.float32, as TensorFlow gives it."""
     [y] = K.function([], [K.constant(3.0)])([])
-    assert isinstance(y, np.ndarray) and y.shape == () and y.dtype == "float32"
+    assert type(y) is np.float32 and y == 3
+    v = K.variable(2, dtype="int64")
+    assert type(K.get_value(v)) is np.int64 and type(K.eval(v > 1)) is np.bool_
+    assert type(K.batch_get_value([v])[0]) is np.int64
 
 
 def test_feeds_and_constants_do_not_alias():

@@ -2,6 +2,8 @@
 
 import functools
 
+import numpy as np
+
 from horngate.keras_compat._items import item, set_missing
 
 
@@ -58,8 +60,6 @@ def lambda_shapes(core):
     "keras.utils.conv_utils",
 )
 def flipped_kernels(conv_utils):
-    import numpy as np
-
     convert = conv_utils.convert_kernel
 
     @functools.wraps(convert)
@@ -70,3 +70,23 @@ def flipped_kernels(conv_utils):
         return np.flip(kernel, range(kernel.ndim - 2)).copy()
 
     conv_utils.convert_kernel = convert_kernel
+
+
+@item(
+    "H5Dict",
+    "NumPy 2.2 refuses the truth value of an empty array. Keras before 2.3 asks it of the list of a"
+    " layer's weights, which is empty for a layer without any.",
+    "keras.utils.io_utils",
+)
+def empty_lists(io_utils):
+    if not hasattr(io_utils, "H5Dict"):
+        return
+    get = io_utils.H5Dict.__getitem__
+
+    @functools.wraps(get)
+    def get_list(self, attr):
+        value = get(self, attr)
+        is_list = isinstance(value, np.ndarray) and attr in getattr(self.data, "attrs", ())
+        return [] if is_list and value.size == 0 else value
+
+    io_utils.H5Dict.__getitem__ = get_list
