@@ -163,11 +163,16 @@ bool same(const Tensors& a, const Tensors& b) {
 /// Tensors may stand for values (Keras trains on them): they are computed together, once per call.
 /// A training loop gives the same ones each time.
 void compute_fed_tensors(Program* self, Feeds& feeds) {
+  Function values_of = self->values_of_fed;  // a copy: other threads may call with other tensors
   if (!same(self->fed_tensors, feeds.tensors)) {
-    self->values_of_fed = function({}, feeds.tensors, {}, {.name = self->name + "/values"});
+    {
+      const Unlocked unlocked;
+      values_of = function({}, feeds.tensors, {}, {.name = self->name + "/values"});
+    }
+    self->values_of_fed = values_of;
     self->fed_tensors = feeds.tensors;
   }
-  const Arrays values = run(Function(self->values_of_fed), {});
+  const Arrays values = run(values_of, {});
   for (size_t i = 0; i < values.size(); ++i) feeds.arrays[feeds.computed[i]] = values[i];
 }
 

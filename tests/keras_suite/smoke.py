@@ -58,7 +58,8 @@ def trains_with_callbacks():
         ).history
         assert history["loss"][-1] < history["loss"][0]
         models.load_model(best).predict(x)
-        assert len(open(log).readlines()) == 21
+        with open(log) as f:
+            assert len(f.readlines()) == 21
 
 
 @step
@@ -134,9 +135,7 @@ class _Batches(keras.utils.Sequence):
 @step
 def generators_and_workers():
     classifier().fit_generator(_Batches(), epochs=2, workers=2, verbose=0)
-    classifier().fit_generator(
-        _Batches(), epochs=1, workers=2, use_multiprocessing=True, verbose=0
-    )
+    classifier().fit_generator(_Batches(), epochs=1, workers=2, use_multiprocessing=True, verbose=0)
 
 
 @step

@@ -76,6 +76,8 @@ def lists_of_bytes(h5py):
 
 def _default_mode(name, options):
     """What h5py 2 did without a mode: writes if it may, else reads; makes what is not there."""
+    if hasattr(name, "writable"):  # an open file
+        return "a" if name.writable() else "r"
     if not isinstance(name, (str, bytes, os.PathLike)) or options.get("driver"):
         return "a"
     return "r" if os.path.exists(name) and not os.access(name, os.W_OK) else "a"

@@ -9,9 +9,8 @@ import threading
 class _Loader(importlib.abc.Loader):
     """The loader of a module, which calls our functions when it is done."""
 
-    def __init__(self, loader, functions):
+    def __init__(self, loader):
         self._loader = loader
-        self._functions = functions
 
     def create_module(self, spec):
         return self._loader.create_module(spec)
@@ -20,7 +19,7 @@ class _Loader(importlib.abc.Loader):
         # From here on the module is as if we had not been there.
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
-        for function in self._functions:
+        for function in _finder.waiting.pop(module.__name__, ()):
             function(module)
 
     def __getattr__(self, name):
@@ -44,7 +43,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             self._searching.name = None
         if spec is None or not hasattr(spec.loader, "exec_module"):
             return None
-        spec.loader = _Loader(spec.loader, self.waiting.pop(name))
+        spec.loader = _Loader(spec.loader)
         return spec
 
 

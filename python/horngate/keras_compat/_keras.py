@@ -90,3 +90,18 @@ def empty_lists(io_utils):
         return [] if is_list and value.size == 0 else value
 
     io_utils.H5Dict.__getitem__ = get_list
+
+
+@item(
+    "scikit-learn",
+    "scikit-learn 1.6 asks estimators for their tags; Keras's wrappers have none and are no"
+    " `BaseEstimator`. They get those that it gives by default.",
+    "keras.wrappers.scikit_learn",
+)
+def estimator_tags(wrappers):
+    def tags(self):
+        from sklearn.base import BaseEstimator
+
+        return BaseEstimator.__sklearn_tags__(self)
+
+    wrappers.BaseWrapper.__sklearn_tags__ = tags

@@ -1,6 +1,7 @@
 """What Python removed."""
 
 import collections
+import collections.abc
 import inspect
 
 from horngate.keras_compat._items import item, set_missing

@@ -1,0 +1,184 @@
+"""How an unmodified Keras takes the module: import, switches, names, errors, the list in the docs."""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import horngate
+import pytest
+from horngate import keras_compat
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+needs_keras = pytest.mark.skipif(
+    importlib.util.find_spec("keras") is None, reason="Keras is not installed (make build does it)"
+)
+
+
+def python(program, **variables):
+    """Runs a program in a process of its own, with the module as Keras's backend."""
+    env = {k: v for k, v in os.environ.items() if k != "HORNGATE_KERAS_COMPAT"}
+    with tempfile.TemporaryDirectory() as home:  # Keras writes its keras.json there
+        env.update({"KERAS_BACKEND": "horngate", "KERAS_HOME": home, **variables})
+        command = [sys.executable, "-c", program]
+        return subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+
+
+def prints(program, **variables):
+    done = python(program, **variables)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_docs_list_every_item():
+    rows = [
+        line.strip("|\n ").split(" | ")
+        for line in (ROOT / "docs/keras.md").read_text().split("| item |")[1].splitlines()[2:]
+    ]
+    listed = rows[: next(i for i, row in enumerate(rows) if len(row) != 3)]
+    assert listed == [
+        [item.name, ", ".join(f"`{m}`" for m in item.modules) or "at once", item.reason]
+        for item in keras_compat.ITEMS
+    ]
+    assert len({item.name for item in keras_compat.ITEMS}) == len(keras_compat.ITEMS)
+
+
+def test_the_namespace_holds_k_names_only():
+    """Keras copies all of it, private names too."""
+    names = {n for n in vars(horngate) if not n.startswith("__")}
+    assert names == set(horngate.__all__)
+
+
+@needs_keras
+def test_keras_sees_k_names_only():
+    program = """
+import keras, keras.backend, keras.backend.load_backend as loader, horngate
+common = {'os', 'json', 'sys', 'importlib', 'f', 'k', 'v', 'e', 'entries', 'namespace',
+          'backend_module', 'required_entries', 'absolute_import', 'print_function'}
+names = {n for n in vars(loader) if not n.startswith('_')} - common
+print(sorted(names - set(horngate.__all__)))
+print(sorted(n for n in horngate.__all__ if not hasattr(keras.backend, n)))
+"""
+    assert prints(program).split("\n")[:2] == ["[]", "[]"]
+
+
+@needs_keras
+def test_import_takes_less_than_a_second():
+    program = "import time; import keras; print(time.process_time())"
+    assert min(float(prints(program)) for _ in range(3)) < 1.0
+
+
+@needs_keras
+def test_keras_says_the_engine_once():
+    done = python("import keras")
+    assert done.stderr == "Using horngate backend.\n" and done.stdout == ""
+
+
+@needs_keras
+def test_either_may_be_imported_first():
+    program = """
+import horngate, collections
+assert not hasattr(collections, 'Iterable')
+import keras
+from horngate import keras_compat
+assert keras_compat.is_installed() and collections.Iterable
+assert keras.backend.clear_session is horngate.clear_session
+print(keras.backend.backend(), keras.backend.eval(keras.backend.ones((1,)))[0])
+"""
+    assert prints(program) == "horngate 1.0\n"
+
+
+def test_without_keras_nothing_changes():
+    program = """
+import collections, inspect, sys
+import numpy as np
+had = {module: set(vars(module)) for module in (collections, inspect, np)}
+import horngate
+from horngate import keras_compat
+assert not keras_compat.is_installed()
+print(all(set(vars(module)) == names for module, names in had.items()))
+"""
+    assert prints(program, KERAS_BACKEND="") == "True\n"
+
+
+@needs_keras
+def test_the_switch_turns_it_off():
+    done = python("import keras", HORNGATE_KERAS_COMPAT="0")
+    assert "cannot import name 'Iterable' from 'collections'" in done.stderr
+    # The backend itself comes up, and has no part of it.
+    program = """
+import sys
+try:
+    import keras
+except ImportError:
+    pass
+from horngate import keras_compat
+print(keras_compat.is_installed(), 'keras.backend' in sys.modules)
+"""
+    assert prints(program, HORNGATE_KERAS_COMPAT="0") == "False True\n"
+
+
+@needs_keras
+def test_a_failed_import_says_why():
+    """Keras makes "Unable to import backend" of an ImportError."""
+    broken = "import sys; sys.modules['horngate._horngate'] = None; import {}"
+    done = python(broken.format("keras"))
+    assert "RuntimeError: horngate cannot be imported: " in done.stderr
+    assert "_horngate" in done.stderr.strip().splitlines()[-1]
+    done = python(broken.format("horngate"))
+    assert "ImportError" in done.stderr.strip().splitlines()[-1] or "ModuleNotFound" in done.stderr
+
+
+@needs_keras
+def test_an_engine_may_be_named():
+    program = "import keras.backend as K; print(K.backend(), K.eval(K.ones((1,)) + 1)[0])"
+    assert prints(program, KERAS_BACKEND="horngate.native") == "horngate.native 2.0\n"
+
+
+@needs_keras
+def test_keras_on_disk_is_as_it_was():
+    """What the wheel recorded is what the files hold after an import."""
+    program = """
+import base64, hashlib, importlib.metadata, keras
+files = [f for f in importlib.metadata.files('keras') if f.suffix == '.py' and f.hash]
+wrong = [str(f) for f in files
+         if base64.urlsafe_b64encode(hashlib.sha256(f.read_binary()).digest()).decode().rstrip('=')
+         != f.hash.value]
+print(len(files) > 50, wrong)
+"""
+    assert prints(program) == "True []\n"
+
+
+def test_hooks_run_when_a_module_is_loaded(tmp_path, monkeypatch):
+    from horngate.keras_compat._hooks import after_import
+
+    (tmp_path / "hooked_inner.py").write_text("import sys\nsys.loading_hook()\nvalue = 1\n")
+    (tmp_path / "hooked_outer.py").write_text("from hooked_inner import value\n")
+    (tmp_path / "hooked_broken.py").write_text("raise ValueError('broken')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    seen = []
+
+    def change(module):
+        seen.append(module.__name__)
+        module.value = getattr(module, "value", 0) + 10
+
+    # One that waits, one that comes while the module is half-loaded.
+    monkeypatch.setattr(
+        sys, "loading_hook", lambda: after_import("hooked_inner", change), raising=False
+    )
+    after_import("hooked_inner", change)
+    assert importlib.util.find_spec("hooked_inner") and not seen  # to look is not to load
+    import hooked_outer
+
+    assert hooked_outer.value == 21 and seen == ["hooked_inner"] * 2
+    assert type(sys.modules["hooked_inner"].__loader__).__name__ == "SourceFileLoader"
+    after_import("hooked_outer", change)  # at once
+    assert hooked_outer.value == 31
+
+    after_import("hooked_broken", change)
+    with pytest.raises(ValueError, match="broken"):
+        import hooked_broken  # noqa: F401
+    assert "hooked_broken" not in seen
