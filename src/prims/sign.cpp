@@ -13,8 +13,12 @@ Tensors decompose(std::span<const Tensor> in, const A&) {
   return {prim::select(prim::gt(x, zero), prim::scalar(1, x.dtype()), falling)};
 }
 
+// dx = 0, not none: a loss that holds the sign of a weight beside other things still trains, as it
+// does on TensorFlow
+Tensors grad(const GradCall& c, const A&) { return {prim::zeros_like(c.in(0))}; }
+
 }  // namespace
 HORNGATE_PRIMITIVE(sign, {.infer = rules::unary<A, rules::Kind::number>,
-                          .decompose = decompose,
-                          .flags = kNoGradient})
+                          .grad = grad,
+                          .decompose = decompose})
 }  // namespace horngate
