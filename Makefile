@@ -7,11 +7,11 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras bench format asan tsan clean
+.PHONY: help build demo test test-keras test-oracle bench format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 13
 
 $(SETUP): tools/setup.sh tools/requirements.txt
 	@tools/setup.sh
@@ -31,6 +31,9 @@ test: build ## build, then run every test: C++, installation, Python
 
 test-keras: build ## run Keras's own tests on the module (KERAS=2.2.4: of another version)
 	@.venv/bin/python tools/test_keras.py $(KERAS) --jobs $(JOBS)
+
+test-oracle: build ## build, then compare each function with tf_keras on TensorFlow (installs them into build/)
+	@tools/test_oracle.sh
 
 bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench
