@@ -12,28 +12,29 @@ times="${ORACLE_TIMES:-3}"
 seed="${ORACLE_SEED:-0}"
 source tools/oracle_venv.sh
 
-# Each side has settings of its own: theirs writes a keras.json that names another engine.
+# Each has settings of its own, none from before: Keras writes a keras.json that names its engine.
+rm -rf "$folder"/home-*
 unset KERAS_BACKEND
 export HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1
 module="${ORACLE_MODULE:-$PWD/build/python}"
 
-ours() { KERAS_HOME="$folder/ours" PYTHONPATH="$module" "$@"; }
+ours() { KERAS_HOME="$folder/home-$1" PYTHONPATH="$module" "${@:2}"; }
 # oneDNN's convolutions inside TensorFlow 2.21 are wrong for some strides.
 theirs() {
-  KERAS_HOME="$folder/theirs" TF_CPP_MIN_LOG_LEVEL=3 TF_ENABLE_ONEDNN_OPTS=0 CUDA_VISIBLE_DEVICES= \
+  KERAS_HOME="$folder/home-theirs" TF_CPP_MIN_LOG_LEVEL=3 TF_ENABLE_ONEDNN_OPTS=0 CUDA_VISIBLE_DEVICES= \
     "$oracle_python" "$@" >"$folder/theirs.log" 2>&1 || { tail -20 "$folder/theirs.log"; return 1; }
 }
 
 compare_functions() {
   local part=()
   (($# == 0)) || part=(--part)
-  ours .venv/bin/python tests/oracle/side.py ours "$folder/ours.pickle" "$times" "$seed" "$@" &&
+  ours plain .venv/bin/python tests/oracle/side.py ours "$folder/ours.pickle" "$times" "$seed" "$@" &&
     theirs tests/oracle/side.py theirs "$folder/theirs.pickle" "$times" "$seed" "$@" &&
     .venv/bin/python tests/oracle/compare.py "$folder/ours.pickle" "$folder/theirs.pickle" "${part[@]}"
 }
 
 compare_training() {
-  ours env KERAS_BACKEND=horngate "$keras_python" tests/oracle/training.py ours "$folder/ours.json" &&
+  ours keras env KERAS_BACKEND=horngate "$keras_python" tests/oracle/training.py ours "$folder/ours.json" &&
     theirs tests/oracle/training.py theirs "$folder/theirs.json" &&
     .venv/bin/python tests/oracle/training.py compare "$folder/ours.json" "$folder/theirs.json"
 }

@@ -183,26 +183,32 @@ NETS = {
 # In float64 with numbers that float32 holds exactly: theirs keeps some of them in float32.
 OPTIMIZERS = {
     "SGD": {
-        "float32": lambda O: O.SGD(learning_rate=0.05),
-        "float64": lambda O: O.SGD(learning_rate=2**-4),
+        "float32": lambda optimizers: optimizers.SGD(learning_rate=0.05),
+        "float64": lambda optimizers: optimizers.SGD(learning_rate=2**-4),
     },
     "momentum": {
-        "float32": lambda O: O.SGD(learning_rate=0.02, momentum=0.9),
-        "float64": lambda O: O.SGD(learning_rate=2**-5, momentum=0.875),
+        "float32": lambda optimizers: optimizers.SGD(learning_rate=0.02, momentum=0.9),
+        "float64": lambda optimizers: optimizers.SGD(learning_rate=2**-5, momentum=0.875),
     },
     "nesterov": {
-        "float32": lambda O: O.SGD(learning_rate=0.02, momentum=0.9, nesterov=True),
-        "float64": lambda O: O.SGD(learning_rate=2**-5, momentum=0.875, nesterov=True),
+        "float32": lambda optimizers: optimizers.SGD(
+            learning_rate=0.02, momentum=0.9, nesterov=True
+        ),
+        "float64": lambda optimizers: optimizers.SGD(
+            learning_rate=2**-5, momentum=0.875, nesterov=True
+        ),
     },
     "Adam": {
-        "float32": lambda O: O.Adam(learning_rate=0.002),
-        "float64": lambda O: O.Adam(
+        "float32": lambda optimizers: optimizers.Adam(learning_rate=0.002),
+        "float64": lambda optimizers: optimizers.Adam(
             learning_rate=2**-9, beta_1=0.875, beta_2=1 - 2**-7, epsilon=2**-20
         ),
     },
     "RMSprop": {
-        "float32": lambda O: O.RMSprop(learning_rate=0.002),
-        "float64": lambda O: O.RMSprop(learning_rate=2**-9, rho=0.875, epsilon=2**-20),
+        "float32": lambda optimizers: optimizers.RMSprop(learning_rate=0.002),
+        "float64": lambda optimizers: optimizers.RMSprop(
+            learning_rate=2**-9, rho=0.875, epsilon=2**-20
+        ),
     },
 }
 
