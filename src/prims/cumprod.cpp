@@ -1,34 +1,22 @@
 // cumprod: running product along an axis: y_i = x_0 * .. * x_i; `exclusive` leaves x_i out,
 // `reverse` starts at the end.
-#include "prims/rules.h"
+#include "prims/recurrence.h"
 
 namespace horngate {
 namespace {
 
 using A = attrs::cumprod;
 
-// Let S(v) be the running sum of v the other way. Without zeros dx = S(dy * y) / x. From the first
-// zero on y is 0, so this holds before it (the zero terms vanish). At the first zero itself dx =
-// S(dy * y'), y' being the product without that factor. After it every product keeps the zero: dx =
-// 0. Exact with any number of zeros; the second derivative is exact too where x has none.
+// dx_i = (product before x_i) g_i with g_i = sum_(k >= i) dy_k (product of x_(i+1) .. x_k), which is the
+// recurrence g_i = dy_i + x_(i+1) g_(i+1). Exclusive: g_i = dy_(i+1) + x_(i+1) g_(i+1). Nothing is divided, so
+// this and all further derivatives are right where x is 0.
 Tensors grad(const GradCall& c, const A& a) {
-  const Tensor &x = c.in(0), &dy = c.dy[0];
-  const Tensor zero = rules::zero_of(x), one = prim::scalar(1, x.dtype());
-  const auto sum_back = [&](const Tensor& v) {
-    return emit(attrs::cumsum{.axis = a.axis, .exclusive = a.exclusive, .reverse = !a.reverse},
-                {v});
-  };
-  const Tensor is_zero = prim::eq(x, zero);
-  const Tensor zeros_so_far = emit(attrs::cumsum{.axis = a.axis, .reverse = a.reverse},
-                                   {prim::cast(is_zero, DType::int64)});
-  const Tensor before = prim::eq(zeros_so_far, prim::scalar(0, DType::int64));
-  const Tensor at =
-      prim::logical_and(is_zero, prim::eq(zeros_so_far, prim::scalar(1, DType::int64)));
-  const Tensor without = emit(A{a}, {prim::select(at, one, x)});
-  const Tensor dx_before =
-      prim::div(sum_back(prim::mul(dy, c.out())), prim::select(is_zero, one, x));
-  const Tensor dx_at = prim::select(at, sum_back(prim::mul(dy, without)), zero);
-  return {prim::select(before, dx_before, dx_at)};
+  const Tensor& x = c.in(0);
+  const Tensor before = emit(A{.axis = a.axis, .exclusive = true, .reverse = a.reverse}, {x});
+  const Tensor dy = a.exclusive ? element_before(c.dy[0], a.axis, !a.reverse) : c.dy[0];
+  const Tensor g = emit(attrs::recurrence{.axis = a.axis, .reverse = !a.reverse},
+                        {element_before(x, a.axis, !a.reverse), dy});
+  return {prim::mul(before, g)};
 }
 
 }  // namespace

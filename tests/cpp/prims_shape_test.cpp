@@ -340,7 +340,7 @@ TEST(PrimShapes, EveryPrimitiveDifferentiatesOrSaysThatItDoesNot) {
         Prim::add,         Prim::pow,         Prim::maximum, Prim::select,  Prim::reduce_sum,
         Prim::reduce_prod, Prim::cumsum,      Prim::cumprod, Prim::reshape, Prim::broadcast,
         Prim::sum_to,      Prim::transpose,   Prim::concat,  Prim::slice,   Prim::pad,
-        Prim::gather,      Prim::scatter_add, Prim::top_k,   Prim::print})
+        Prim::gather,      Prim::scatter_add, Prim::top_k,   Prim::print, Prim::recurrence})
     EXPECT_TRUE(primitive(p).grad) << primitive(p).name;
   for (Prim p :
        {Prim::floor, Prim::round, Prim::floordiv, Prim::eq, Prim::logical_and, Prim::reduce_any,

@@ -1,0 +1,11 @@
+// What recurrences and running products share.
+#pragma once
+
+#include "prims/rules.h"
+
+namespace horngate {
+
+/// x moved by one along an axis: element i holds x_(i-1) and the first 0; when reversed x_(i+1) and the last 0.
+Tensor element_before(const Tensor& x, int64_t axis, bool reverse);
+
+}  // namespace horngate
