@@ -40,4 +40,8 @@ inline Shape check_ctc_loss(const char* name, const InferCall& c) {
   return inputs;
 }
 
+/// The same loss as ctc_loss gives, of primitives that differentiate any number of times.
+Tensor ctc_loss_of_parts(const Tensor& inputs, const Tensor& labels, const Tensor& input_length,
+                         const Tensor& label_length);
+
 }  // namespace horngate::rules

@@ -1,9 +1,7 @@
 // ctc_loss_grad: gradient of ctc_loss by inputs, times dloss (batch,), the fifth operand:
 //   dx[b, t, k] = dloss[b] (softmax(x[b, t])[k] - p(class k at step t | labels[b]))
 // zero where the loss is infinite and for t >= input_length[b].
-// It has no gradient of its own: the second derivative is the covariance of the lattice's states
-// over all pairs of steps, time^2 classes^2 numbers per sample, and no primitive holds a lattice of
-// varying length.
+#include "grad/reverse.h"
 #include "prims/ctc.h"
 
 namespace horngate {
@@ -22,9 +20,13 @@ Types infer(const InferCall& c, const A&) {
   return {TensorType(c.in[0].dtype, std::move(inputs))};
 }
 
-// Leaving it out would give a wrong number: part of the second derivative flows around this node.
-Tensors grad(const GradCall&, const A&) {
-  fail<NotImplementedError>("gradients", "ctc_batch_cost has no second derivative.");
+// Through the loss built of simple primitives: its gradient is this node's value, and can be differentiated.
+Tensors grad(const GradCall& c, const A&) {
+  const Tensor &x = c.in(0), &dloss = c.in(4);
+  const Tensor loss = rules::ctc_loss_of_parts(x, c.in(1), c.in(2), c.in(3));
+  const Tensor dx = reverse({loss}, {dloss}, {x}, true)[0];
+  const Tensors d = reverse({dx}, {c.dy[0]}, {x, dloss}, true);
+  return {d[0], {}, {}, {}, d[1]};
 }
 
 }  // namespace

@@ -33,13 +33,22 @@ for arguments in [
     case(
         K.ctc_batch_cost, problem(*arguments), oracle=oracles.ctc_batch_cost, tol={"float32": 1e-5}
     )
-case(
-    K.ctc_batch_cost,
-    problem(2, 3, 3, 1),
-    oracle=oracles.ctc_batch_cost,
-    second=True,
-    tol={"float32": 1e-5},
-)
+for arguments in [
+    (2, 3, 3, 1),
+    (2, 4, 3, 2),
+    (1, 1, 2, 1),
+    (1, 3, 3, 0),
+    (3, 5, 3, 2, ([5, 3, 4], [2, 1, 2])),
+    (2, 3, 3, 1, ([3, 0], [1, 0])),
+]:
+    case(
+        K.ctc_batch_cost,
+        problem(*arguments),
+        oracle=oracles.ctc_batch_cost,
+        second=True,
+        tol={"float32": 1e-5},
+        label=f"ctc_batch_cost twice({arguments})",
+    )
 # The same label twice needs a blank between; labels that do not fit cost infinitely much.
 TWICE = [
     data([[1, 1], [0, 0]], "int32"),
@@ -52,6 +61,7 @@ case(
     TWICE,
     oracle=oracles.ctc_batch_cost,
     label="repeated labels",
+    second=True,
     tol={"float32": 1e-5},
 )
 TIGHT = [

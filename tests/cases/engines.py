@@ -23,7 +23,6 @@ class Engine:
 
 # What the library does not do yet, whatever the engine; each is reported in the run's summary.
 OPEN = {
-    "ctc_batch_cost(*second_gradient*": "ctc_batch_cost has no second derivative, and says so",
     "getitem(* of 3)-run_error*": "an index beyond an open axis is reported by squeeze so far",
     "of_two(3x2, 4x2)-run_error*": "unequal lengths that only a call knows are reported by rnn so far",
 }
