@@ -51,7 +51,7 @@ TEST(Derivatives, Recurrences) {
       for (int64_t i : {3, 8, 14}) factors.data<double>()[i] = 0;
       const Arrays at{factors, random_array({3, 4, 2}, 2)};
       expect_two_gradients({a, b}, y, at);
-      const Tensor in[] = {a, b};
+      const Tensors in{a, b};
       const AttrRef ref(new AttrsOf<attrs::recurrence>(attrs));
       const Tensor parts = primitive(Prim::recurrence).decompose(in, ref.get())[0];
       const Arrays both = function({a, b}, {y, parts})(at);
@@ -106,13 +106,12 @@ TEST(Derivatives, TheCtcLossOfPartsIsTheLoss) {
 }
 
 TEST(Derivatives, TheCtcLossTwiceAndThreeTimes) {
-  const Ctc p = ctc_problem();
   const Tensor x = input64({2, None, None});
   const Tensor loss =
       emit(attrs::ctc_loss{},
            {x, constant(Array::of<int64_t>({1, 1, 0, 2}, {2, 2})),
             constant(Array::of<int64_t>({4, 3})), constant(Array::of<int64_t>({2, 2}))});
-  const Array at = random_array({2, 4, 3}, 5, -1, 1);
+  const Array at = random_array({2, 4, 4}, 5, -1, 1);
   expect_two_gradients({x}, loss, {at});
   const Tensor first = gradients(loss, {x})[0];
   const Tensor second = gradients(sum(first * first), {x})[0];
