@@ -20,6 +20,10 @@ HORNGATE_API void set_print_handler(LineHandler handler);
 /// Takes warnings, under the same rule. Unset: they are dropped.
 HORNGATE_API void set_warning_handler(LineHandler handler);
 
+/// The value of a tensor that needs no feeds, computed by native whatever the engine: what variables start from
+/// has the same bits everywhere and costs no engine a compilation.
+[[nodiscard]] HORNGATE_API Array initial_value(const Tensor& t);
+
 /// A word of the tensor's node that is the binding's own: null at first, never read by the library.
 /// All outputs of a node share it. The binding orders access (Python: with the GIL held) and clears
 /// it while it still holds the node.

@@ -6,7 +6,7 @@
 #include "call.h"
 #include "function.h"
 #include "horngate/config.h"
-#include "horngate/function.h"
+#include "horngate/hooks.h"
 #include "sections.h"
 
 namespace horngate::python {
@@ -19,7 +19,7 @@ Array start_value(Call& call, handle value, DType dtype) {
   if (!is_tensor(value.ptr()) && !is_list) return array_from(value, dtype, call.function());
   const Tensor t = call.tensor(value, dtype);  // a list may hold tensors
   const Unlocked unlocked;
-  return eval(t);
+  return hooks::initial_value(t);
 }
 
 }  // namespace

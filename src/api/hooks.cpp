@@ -1,6 +1,7 @@
 // Hooks for bindings: what src/plan and src/ir have, shown to the outside.
 #include "horngate/hooks.h"
 
+#include "api/args.h"
 #include "ir/check.h"
 #include "ir/node.h"
 #include "plan/function_impl.h"
@@ -11,6 +12,8 @@ namespace horngate::hooks {
 void set_interrupt_check(int (*check)()) { horngate::set_interrupt_check(check); }
 void set_print_handler(LineHandler handler) { horngate::set_print_handler(std::move(handler)); }
 void set_warning_handler(LineHandler handler) { horngate::set_warning_handler(std::move(handler)); }
+
+Array initial_value(const Tensor& t) { return horngate::initial_value(t); }
 
 void*& wrapper_slot(const Tensor& t) {
   check(t.defined(), "tensor", "the tensor is empty.");
