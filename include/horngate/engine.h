@@ -111,6 +111,7 @@ typedef struct {
   const uint32_t *in, *out; /* numbers of values */
   const hg_attr* attr;
   const hg_graph* const* body; /* scan: 1, cond: 2 */
+  const char* function;        /* the K function that made it, for messages, or NULL */
 } hg_node;
 
 /* Nodes in topological order. Values that are inputs are made by no node. */

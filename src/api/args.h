@@ -53,6 +53,13 @@ Tensor index_operand(std::string_view function, const Tensor& x,
 /// Fails with the function's name when the shapes do not broadcast together.
 void check_broadcast(std::string_view function, const Tensor& a, const Tensor& b);
 
+/// Calls a function that the user gave to a K function: what it makes is in the name of what it calls.
+template <class F>
+auto users(const F& f) {
+  const CalledInstead called(nullptr);
+  return f();
+}
+
 /// The value of a tensor that needs no feeds, computed by native whatever the engine: initial values of variables
 /// have the same bits everywhere and cost no engine a compilation.
 Array initial_value(const Tensor& x);

@@ -55,8 +55,8 @@ struct Branches {
 Branches branches_of(std::string_view function, const Expression& a, const Expression& b,
                      std::string_view name_a, std::string_view name_b) {
   Branches r;
-  if (!a.number()) r.a = dense_operand(function, a(), name_a);
-  if (!b.number()) r.b = dense_operand(function, b(), name_b);
+  if (!a.number()) r.a = dense_operand(function, users(a), name_a);
+  if (!b.number()) r.b = dense_operand(function, users(b), name_b);
   if (a.number() && b.number()) {
     r.a = prim::scalar(*a.number(), floatx());
     r.b = weak_scalar(*b.number(), &r.a);
@@ -91,11 +91,11 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
         "a number cannot stand beside a callable; make it a constant.");
   Tensor then_value;
   const auto then_branch = [&] {
-    then_value = dense_operand(kSwitch, a(), "then_expression");
+    then_value = dense_operand(kSwitch, users(a), "then_expression");
     return Tensors{then_value};
   };
   const auto else_branch = [&] {
-    const Tensor value = dense_operand(kSwitch, b(), "else_expression");
+    const Tensor value = dense_operand(kSwitch, users(b), "else_expression");
     check<TypeError>(value.dtype() == then_value.dtype(), kSwitch,
                      "both expressions must have one dtype; got ", then_value.dtype(), " and ",
                      value.dtype(), ".");
@@ -126,13 +126,14 @@ Tensor take_elements(const Tensor& condition, const Expression& a, const Express
 
 Tensor take(std::string_view function, const Expression& e) {
   if (e.number()) return prim::scalar(*e.number(), floatx());
-  return dense_operand(function, e());
+  return dense_operand(function, users(e));
 }
 
 }  // namespace
 
 Tensor switch_(const Tensor& condition, const Expression& then_expression,
                const Expression& else_expression) {
+  const CalledAs called(kSwitch);
   const Tensor given = dense_operand(kSwitch, condition, "condition");
   const Tensor c = prim::cast(given, DType::bool_);
   if (c.ndim() > 0) return take_elements(c, then_expression, else_expression);
@@ -165,10 +166,12 @@ static Tensor by_phase(const char* function, const Expression& x, const Expressi
 }
 
 Tensor in_train_phase(const Expression& x, const Expression& alt, const Training& training) {
+  const CalledAs called(__func__);
   return by_phase("in_train_phase", x, alt, training, true);
 }
 
 Tensor in_test_phase(const Expression& x, const Expression& alt, const Training& training) {
+  const CalledAs called(__func__);
   return by_phase("in_test_phase", x, alt, training, false);
 }
 

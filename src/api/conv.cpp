@@ -238,6 +238,7 @@ Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& 
 }  // namespace
 
 Tensor conv1d(const Tensor& x, const Tensor& kernel, const Conv1dOptions& options) {
+  const CalledAs called(__func__);
   check_padding(options.padding, "conv1d", {Padding::valid, Padding::same, Padding::causal});
   check(options.padding != Padding::causal || !is_channels_first(options.data_format), "conv1d",
         "data_format must be \"channels_last\" with causal padding; got \"channels_first\".");
@@ -245,29 +246,34 @@ Tensor conv1d(const Tensor& x, const Tensor& kernel, const Conv1dOptions& option
 }
 
 Tensor conv2d(const Tensor& x, const Tensor& kernel, const Conv2dOptions& options) {
+  const CalledAs called(__func__);
   check_padding(options.padding, "conv2d");
   return conv("conv2d", x, kernel, geometry_of(options), "(rows, cols, in, out)");
 }
 
 Tensor conv3d(const Tensor& x, const Tensor& kernel, const Conv3dOptions& options) {
+  const CalledAs called(__func__);
   check_padding(options.padding, "conv3d");
   return conv("conv3d", x, kernel, geometry_of(options), "(d1, d2, d3, in, out)");
 }
 
 Tensor conv2d_transpose(const Tensor& x, const Tensor& kernel, const ShapeArg& output_shape,
                         const Conv2dOptions& options) {
+  const CalledAs called(__func__);
   return conv_transpose("conv2d_transpose", x, kernel, output_shape, geometry_of(options),
                         "(rows, cols, out, in)");
 }
 
 Tensor conv3d_transpose(const Tensor& x, const Tensor& kernel, const ShapeArg& output_shape,
                         const Conv3dTransposeOptions& options) {
+  const CalledAs called(__func__);
   return conv_transpose("conv3d_transpose", x, kernel, output_shape, geometry_of(options),
                         "(d1, d2, d3, out, in)");
 }
 
 Tensor depthwise_conv2d(const Tensor& x, const Tensor& depthwise_kernel,
                         const Conv2dOptions& options) {
+  const CalledAs called(__func__);
   check_padding(options.padding, "depthwise_conv2d");
   return depthwise("depthwise_conv2d", x, depthwise_kernel, geometry_of(options),
                    "(rows, cols, in, multiplier)");
@@ -275,6 +281,7 @@ Tensor depthwise_conv2d(const Tensor& x, const Tensor& depthwise_kernel,
 
 Tensor separable_conv1d(const Tensor& x, const Tensor& depthwise_kernel,
                         const Tensor& pointwise_kernel, const Conv1dOptions& options) {
+  const CalledAs called(__func__);
   check_padding(options.padding, "separable_conv1d");
   return separable("separable_conv1d", x, depthwise_kernel, pointwise_kernel, geometry_of(options),
                    "(steps, in, multiplier)", "(1, in * multiplier, out)");
@@ -282,6 +289,7 @@ Tensor separable_conv1d(const Tensor& x, const Tensor& depthwise_kernel,
 
 Tensor separable_conv2d(const Tensor& x, const Tensor& depthwise_kernel,
                         const Tensor& pointwise_kernel, const Conv2dOptions& options) {
+  const CalledAs called(__func__);
   check_padding(options.padding, "separable_conv2d");
   return separable("separable_conv2d", x, depthwise_kernel, pointwise_kernel, geometry_of(options),
                    "(rows, cols, in, multiplier)", "(1, 1, in * multiplier, out)");

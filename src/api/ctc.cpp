@@ -40,6 +40,7 @@ Tensor columns(const Tensor& x, const Tensor& width) {
 
 Tensor ctc_batch_cost(const Tensor& y_true, const Tensor& y_pred, const Tensor& input_length,
                       const Tensor& label_length) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "ctc_batch_cost";
   const Tensor logits = logits_of(kName, y_pred);
   const Tensor labels = prim::cast(dense_operand(kName, y_true, "y_true"), DType::int64);
@@ -56,6 +57,7 @@ Tensor ctc_batch_cost(const Tensor& y_true, const Tensor& y_pred, const Tensor& 
 }
 
 Tensor ctc_label_dense_to_sparse(const Tensor& labels, const Tensor& label_lengths) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "ctc_label_dense_to_sparse";
   const Tensor x = dense_operand(kName, labels, "labels");
   check(x.ndim() == 2, kName, "labels must have 2 dimensions (samples, longest); got shape ",
@@ -65,6 +67,7 @@ Tensor ctc_label_dense_to_sparse(const Tensor& labels, const Tensor& label_lengt
 }
 
 CtcDecoded ctc_decode(const Tensor& y_pred, const Tensor& input_length, const CtcDecodeOptions& o) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "ctc_decode";
   const Tensor logits = logits_of(kName, y_pred);
   const Tensor lengths = lengths_of(kName, input_length, "input_length", logits, "y_pred");

@@ -50,18 +50,22 @@ Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
 }
 
 Tensor add(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("add", x, y);
   return prim::add(p.x, p.y);
 }
 Tensor subtract(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("subtract", x, y);
   return prim::sub(p.x, p.y);
 }
 Tensor multiply(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("multiply", x, y);
   return prim::mul(p.x, p.y);
 }
 Tensor divide(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   Pair p = agree_numeric("divide", x, y);
   if (!is_float(p.x.dtype())) {
     p.x = prim::cast(p.x, floatx());
@@ -87,55 +91,83 @@ Tensor operator/(double x, const Tensor& y) { return divide(x, y); }
 Tensor operator-(const Tensor& x) { return prim::neg(numeric_operand("negative", x)); }
 
 Tensor floordiv(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("floordiv", x, y);
   return prim::floordiv(p.x, p.y);
 }
 Tensor mod(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("mod", x, y);
   return prim::mod(p.x, p.y);
 }
 
 Tensor logical_and(const Tensor& x, const Tensor& y) {
+  const CalledAs called(__func__);
   const Tensor a = prim::cast(dense_operand("logical_and", x), DType::bool_);
   const Tensor b = prim::cast(dense_operand("logical_and", y, "y"), DType::bool_);
   check_broadcast("logical_and", a, b);
   return prim::logical_and(a, b);
 }
 Tensor logical_or(const Tensor& x, const Tensor& y) {
+  const CalledAs called(__func__);
   const Tensor a = prim::cast(dense_operand("logical_or", x), DType::bool_);
   const Tensor b = prim::cast(dense_operand("logical_or", y, "y"), DType::bool_);
   check_broadcast("logical_or", a, b);
   return prim::logical_or(a, b);
 }
 Tensor logical_not(const Tensor& x) {
+  const CalledAs called(__func__);
   return prim::logical_not(prim::cast(dense_operand("logical_not", x), DType::bool_));
 }
 
 Tensor cast(const Tensor& x, DType dtype) {
+  const CalledAs called(__func__);
   const Tensor y = prim::cast(dense_operand("cast", x), dtype);
   return y.node()->prim == Prim::variable ? emit(attrs::after{}, {y}) : y;
 }
 
 Tensor square(const Tensor& x) {
+  const CalledAs called(__func__);
   const Tensor t = numeric_operand("square", x);
   return prim::mul(t, t);
 }
-Tensor abs(const Tensor& x) { return prim::abs(numeric_operand("abs", x)); }
+Tensor abs(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::abs(numeric_operand("abs", x));
+}
 Tensor sqrt(const Tensor& x) {
+  const CalledAs called(__func__);
   const Tensor t = float_operand("sqrt", x);
   return prim::sqrt(prim::maximum(t, prim::scalar(0, t.dtype())));
 }
-Tensor exp(const Tensor& x) { return prim::exp(float_operand("exp", x)); }
-Tensor log(const Tensor& x) { return prim::log(float_operand("log", x)); }
+Tensor exp(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::exp(float_operand("exp", x));
+}
+Tensor log(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::log(float_operand("log", x));
+}
 Tensor round(const Tensor& x) {
+  const CalledAs called(__func__);
   const Tensor t = numeric_operand("round", x);
   return is_float(t.dtype()) ? prim::round(t) : t;
 }
-Tensor sign(const Tensor& x) { return prim::sign(numeric_operand("sign", x)); }
-Tensor sin(const Tensor& x) { return prim::sin(float_operand("sin", x)); }
-Tensor cos(const Tensor& x) { return prim::cos(float_operand("cos", x)); }
+Tensor sign(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::sign(numeric_operand("sign", x));
+}
+Tensor sin(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::sin(float_operand("sin", x));
+}
+Tensor cos(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::cos(float_operand("cos", x));
+}
 
 Tensor pow(const Number& x, const Number& a) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("pow", x, a, "a");
   if (a.is_number() && !is_float(p.x.dtype()))
     check(a.value() >= 0, "pow", "a must be at least 0 for x of dtype ", p.x.dtype(),
@@ -144,6 +176,7 @@ Tensor pow(const Number& x, const Number& a) {
 }
 
 Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {
+  const CalledAs called(__func__);
   Tensor y = numeric_operand("clip", x);
   const auto bound = [&](const Number& n, std::string_view argument) {
     const Pair p = agree_numeric("clip", y, n, argument);
@@ -168,34 +201,42 @@ Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {
 }
 
 Tensor maximum(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("maximum", x, y);
   return prim::maximum(p.x, p.y);
 }
 Tensor minimum(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("minimum", x, y);
   return prim::minimum(p.x, p.y);
 }
 Tensor equal(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree("equal", x, y);
   return prim::eq(p.x, p.y);
 }
 Tensor not_equal(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree("not_equal", x, y);
   return prim::ne(p.x, p.y);
 }
 Tensor greater(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("greater", x, y);
   return prim::gt(p.x, p.y);
 }
 Tensor greater_equal(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("greater_equal", x, y);
   return prim::ge(p.x, p.y);
 }
 Tensor less(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("less", x, y);
   return prim::lt(p.x, p.y);
 }
 Tensor less_equal(const Number& x, const Number& y) {
+  const CalledAs called(__func__);
   const Pair p = agree_numeric("less_equal", x, y);
   return prim::le(p.x, p.y);
 }

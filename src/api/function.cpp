@@ -73,6 +73,7 @@ Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& 
 
 Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables,
                   const GradientsOptions& options) {
+  const CalledAs called(__func__);
   check(loss.defined(), "gradients", "the loss is empty.");
   for (const Tensor& v : variables) check(v.defined(), "gradients", "a target is empty.");
   Tensors out(variables.size());
@@ -142,14 +143,20 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
   for (VariableState* v : sorted) v->guard.unlock();
 }
 
-Tensor update(const Variable& x, const Tensor& new_x) { return make_update(x, new_x, "set"); }
+Tensor update(const Variable& x, const Tensor& new_x) {
+  const CalledAs called(__func__);
+  return make_update(x, new_x, "set");
+}
 Tensor update_add(const Variable& x, const Tensor& increment) {
+  const CalledAs called(__func__);
   return make_update(x, increment, "add");
 }
 Tensor update_sub(const Variable& x, const Tensor& decrement) {
+  const CalledAs called(__func__);
   return make_update(x, decrement, "sub");
 }
 Tensor moving_average_update(const Variable& x, const Tensor& value, double momentum) {
+  const CalledAs called(__func__);
   return make_update(x, value, "lerp", momentum);
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/args.h"
 #include "api/loops.h"
+#include "api/shapes.h"
 #include "horngate/ops/control.h"
 #include "prims/bodies.h"
 
@@ -44,12 +45,11 @@ Tensor fold(const char* function, const FoldFunction& fn, const Tensor& elems, c
   } else {
     check(x.shape().dim(0) != 0, function,
           "elems must not be empty without an initializer; got shape ", x.shape(), ".");
-    const Tensor first = prim::slice_axis(x, 0, backwards ? -1 : 0, backwards ? kToEnd : 1);
-    spec.inits = {prim::squeeze(first, {0})};
+    spec.inits = {element_at(x, 0, backwards ? -1 : 0)};
     x = prim::slice_axis(x, 0, backwards ? 0 : 1, backwards ? -1 : kToEnd);
   }
   return make_loop(function, spec, [&](const Tensors& xs, const Tensors& carries, const Tensor&) {
-    const Tensor acc = checked_result(function, fn(carries[0], xs[0]));
+    const Tensor acc = checked_result(function, users([&] { return fn(carries[0], xs[0]); }));
     check<TypeError>(acc.dtype() == carries[0].dtype(), function,
                      "fn must keep the dtype of the accumulator, ", carries[0].dtype(), "; got ",
                      acc.dtype(), ".");
@@ -77,6 +77,7 @@ Tensors make_loop(const std::string& function, const ScanSpec& spec, const StepF
 
 Tensors map_fn(const std::function<Tensors(const Tensors&)>& fn, const Tensors& elems,
                const MapFnOptions& o) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "map_fn";
   check(!elems.empty(), kName, "elems must hold at least one tensor.");
   const auto scope = scope_of(o.name);
@@ -94,7 +95,7 @@ Tensors map_fn(const std::function<Tensors(const Tensors&)>& fn, const Tensors& 
   // How many results there are is known once fn was called; the spec is read after that.
   return make_loop(kName, spec, [&](const Tensors& xs, const Tensors&, const Tensor&) {
     StepResult r;
-    for (const Tensor& y : fn(xs)) {
+    for (const Tensor& y : users([&] { return fn(xs); })) {
       const Tensor value = checked_result(kName, y);
       r.ys.push_back(o.dtype ? prim::cast(value, *o.dtype) : value);
       spec.y_axes.push_back(0);
@@ -107,23 +108,28 @@ Tensors map_fn(const std::function<Tensors(const Tensors&)>& fn, const Tensors& 
 
 Tensor map_fn(const std::function<Tensor(const Tensor&)>& fn, const Tensor& elems,
               const MapFnOptions& o) {
+  const CalledAs called(__func__);
   const auto one = [&](const Tensors& xs) { return Tensors{fn(xs[0])}; };
   return map_fn(std::function<Tensors(const Tensors&)>(one), Tensors{elems}, o)[0];
 }
 
 Tensor foldl(const FoldFunction& fn, const Tensor& elems, const FoldOptions& options) {
+  const CalledAs called(__func__);
   return fold("foldl", fn, elems, options, false);
 }
 
 Tensor foldr(const FoldFunction& fn, const Tensor& elems, const FoldOptions& options) {
+  const CalledAs called(__func__);
   return fold("foldr", fn, elems, options, true);
 }
 
 Tensor stop_gradient(const Tensor& variables) {
+  const CalledAs called(__func__);
   return prim::stop_gradient(dense_operand("stop_gradient", variables, "variables"));
 }
 
 Tensor print_tensor(const Tensor& x, std::string_view message) {
+  const CalledAs called(__func__);
   return emit(attrs::print{.message = std::string(message)}, {dense_operand("print_tensor", x)});
 }
 

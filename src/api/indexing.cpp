@@ -72,17 +72,20 @@ void push_bound(SliceBounds* bounds, const Bound& bound, int64_t left_out) {
   }
 }
 
-void push_number(SliceBounds* starts, SliceBounds* stops, const Tensor& x, size_t axis, int64_t i) {
+void push_number(SliceBounds* starts, SliceBounds* stops, Ints* single, const Tensor& x,
+                 size_t axis, int64_t i) {
   const int64_t n = x.shape().dim(axis);
   check<IndexError>(n < 0 || (i >= -n && i < n), kName, "an index on axis ", axis,
                     " of x of shape ", x.shape(), " must be in [", -n, ", ", n, "); got ", i, ".");
   starts->push(i);
   stops->push(i == -1 ? kToEnd : i + 1);
+  if (n < 0) single->push_back(static_cast<int64_t>(axis));
 }
 
 /// The slices and numbers of the list, in one go; numbers leave an axis of size 1.
 Tensor slice_all(const Tensor& x, const std::vector<Index>& indices) {
   SliceBounds starts, stops;
+  Ints single;            // axes of an unknown size where a number stands
   Ints steps, backwards;  // ::-1 is a reverse, whose gradient is cheaper than that of a slice
   for (const Index& i : indices) {
     if (as<NoneType>(i)) continue;
@@ -97,14 +100,14 @@ Tensor slice_all(const Tensor& x, const std::vector<Index>& indices) {
       push_bound(&starts, s->start, step > 0 ? 0 : -1);
       push_bound(&stops, s->stop, kToEnd);
     } else if (const int64_t* n = as<int64_t>(i)) {
-      push_number(&starts, &stops, x, steps.size(), *n);
+      push_number(&starts, &stops, &single, x, steps.size(), *n);
     } else {
       starts.push(0);
       stops.push(kToEnd);
     }
     steps.push_back(step);
   }
-  return prim::reverse(slice_between(x, starts, stops, steps), backwards);
+  return prim::reverse(slice_between(x, starts, stops, steps, single), backwards);
 }
 
 /// Elements at the positions of an integer tensor; negative ones count from the end.
@@ -125,6 +128,7 @@ Tensor folded(const Tensor& y) {
 }  // namespace
 
 Tensor getitem(const Tensor& x, std::span<const Index> indices) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand(kName, x);
   const std::vector<Index> list = complete(t, indices);
   Tensor y = slice_all(t, list);
@@ -161,6 +165,7 @@ Tensor getitem(const Tensor& x, std::span<const Index> indices) {
 }
 
 Tensor getitem(const Tensor& x, std::initializer_list<Index> indices) {
+  const CalledAs called(__func__);
   return getitem(x, std::span<const Index>(indices.begin(), indices.size()));
 }
 

@@ -39,6 +39,7 @@ Tensor dot_sparse(const Tensor& x, const Tensor& y) {
 }  // namespace
 
 Tensor dot(const Tensor& x, const Tensor& y) {
+  const CalledAs called(__func__);
   if (x.is_sparse()) return dot_sparse(x, y);
   Tensor a = dense_operand("dot", x), b = dense_operand("dot", y, "y");
   check(a.ndim() > 0 && b.ndim() > 0, "dot", "x and y must have at least 1 dimension; got shapes ",
@@ -51,6 +52,7 @@ Tensor dot(const Tensor& x, const Tensor& y) {
 }
 
 Tensor batch_dot(const Tensor& x, const Tensor& y, const Axis& axes) {
+  const CalledAs called(__func__);
   Tensor a = dense_operand("batch_dot", x), b = dense_operand("batch_dot", y, "y");
   const auto rank_a = static_cast<int64_t>(a.ndim()), rank_b = static_cast<int64_t>(b.ndim());
   check(rank_a >= 2 && rank_b >= 2, "batch_dot",
@@ -76,6 +78,7 @@ Tensor batch_dot(const Tensor& x, const Tensor& y, const Axis& axes) {
 }
 
 Tensor transpose(const Tensor& x) {
+  const CalledAs called(__func__);
   if (x.is_sparse()) return emit(attrs::sparse_transpose{}, {x});
   const Tensor t = dense_operand("transpose", x);
   Ints perm;
@@ -84,6 +87,7 @@ Tensor transpose(const Tensor& x) {
 }
 
 Tensor gather(const Tensor& reference, const Tensor& indices) {
+  const CalledAs called(__func__);
   const Tensor x = dense_operand("gather", reference, "reference");
   check(x.ndim() > 0, "gather", "reference must have at least 1 dimension; got a scalar.");
   return prim::gather(x, index_operand("gather", indices), 0);

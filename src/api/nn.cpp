@@ -46,6 +46,7 @@ Pair losses_of(std::string_view function, const Tensor& target, const Tensor& ou
 }  // namespace
 
 Tensor relu(const Tensor& x, const ReluOptions& o) {
+  const CalledAs called(__func__);
   Tensor in = numeric_operand("relu", x);
   // Integers become floats where a number is fractional.
   for (double number : {o.alpha, o.threshold, o.max_value.value_or(0.0)}) weak_scalar(number, &in);
@@ -66,6 +67,7 @@ Tensor relu(const Tensor& x, const ReluOptions& o) {
 
 // The exponential sees no positive x: it could overflow, and 0 * inf in the gradient is NaN.
 Tensor elu(const Tensor& x, double alpha) {
+  const CalledAs called(__func__);
   const Tensor in = float_operand("elu", x);
   const Tensor positive = prim::gt(in, zero_of(in));
   const Tensor negative_part = prim::select(positive, zero_of(in), in);
@@ -73,28 +75,41 @@ Tensor elu(const Tensor& x, double alpha) {
 }
 
 Tensor softmax(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor in = float_operand("softmax", x);
   return emit(attrs::softmax{.axis = normalize_axis("softmax", axis, in.shape())}, {in});
 }
 
-Tensor softplus(const Tensor& x) { return softplus_of(float_operand("softplus", x)); }
+Tensor softplus(const Tensor& x) {
+  const CalledAs called(__func__);
+  return softplus_of(float_operand("softplus", x));
+}
 
 Tensor softsign(const Tensor& x) {
+  const CalledAs called(__func__);
   const Tensor in = float_operand("softsign", x);
   return prim::div(in, prim::shift(prim::abs(in), 1.0));
 }
 
-Tensor sigmoid(const Tensor& x) { return prim::sigmoid(float_operand("sigmoid", x)); }
+Tensor sigmoid(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::sigmoid(float_operand("sigmoid", x));
+}
 
 Tensor hard_sigmoid(const Tensor& x) {
+  const CalledAs called(__func__);
   const Tensor in = float_operand("hard_sigmoid", x);
   return clip(prim::shift(prim::scale(in, 0.2), 0.5), 0.0, 1.0);
 }
 
-Tensor tanh(const Tensor& x) { return prim::tanh(float_operand("tanh", x)); }
+Tensor tanh(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::tanh(float_operand("tanh", x));
+}
 
 Tensor categorical_crossentropy(const Tensor& target, const Tensor& output,
                                 const CrossentropyOptions& o) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "categorical_crossentropy";
   const auto [t, p] = losses_of(kName, target, output);
   const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
@@ -109,6 +124,7 @@ Tensor categorical_crossentropy(const Tensor& target, const Tensor& output,
 
 Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output,
                                        const CrossentropyOptions& o) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "sparse_categorical_crossentropy";
   Tensor p = float_operand(kName, output, "output");
   const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
@@ -149,6 +165,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& outpu
 }
 
 Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "binary_crossentropy";
   const auto [t, x] = losses_of(kName, target, output);
   check_broadcast(kName, t, x);
@@ -162,6 +179,7 @@ Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from
 }
 
 Tensor dropout(const Tensor& x, double level, const DropoutOptions& o) {
+  const CalledAs called(__func__);
   const Tensor in = float_operand("dropout", x);
   check(level >= 0.0 && level < 1.0, "dropout", "level must be in [0, 1); got ", level, ".");
   if (level == 0.0) return in;
@@ -186,6 +204,7 @@ Tensor dropout(const Tensor& x, double level, const DropoutOptions& o) {
 }
 
 Tensor in_top_k(const Tensor& predictions, const Tensor& targets, int64_t k) {
+  const CalledAs called(__func__);
   const Tensor p = float_operand("in_top_k", predictions, "predictions");
   const Tensor t = index_operand("in_top_k", targets, "targets");
   check(p.ndim() == 2, "in_top_k", "predictions must have 2 dimensions; got shape ", p.shape(),
@@ -197,6 +216,7 @@ Tensor in_top_k(const Tensor& predictions, const Tensor& targets, int64_t k) {
 // A bias of several axes is written (spatial.., channels). For channels_first Keras reshapes it, it
 // does not transpose it; so do we.
 Tensor bias_add(const Tensor& x, const Tensor& bias, std::optional<DataFormat> data_format) {
+  const CalledAs called(__func__);
   Tensor in = numeric_operand("bias_add", x), b = numeric_operand("bias_add", bias, "bias");
   unify("bias_add", &in, &b);
   const size_t rank = in.ndim();

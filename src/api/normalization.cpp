@@ -44,6 +44,7 @@ Tensor per_feature(std::string_view function, std::string_view argument, const T
 NormalizedBatch normalize_batch_in_training(const Tensor& x, const Tensor& gamma,
                                             const Tensor& beta, const Ints& reduction_axes,
                                             double epsilon) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "normalize_batch_in_training";
   const Tensor in = float_operand(kName, x);
   const Ints axes = axes_of(kName, Axis(reduction_axes), in);
@@ -60,6 +61,7 @@ NormalizedBatch normalize_batch_in_training(const Tensor& x, const Tensor& gamma
 
 // 1e-12 as TensorFlow has it; it is 0 in float16, which is therefore left for the computation.
 Tensor l2_normalize(const Tensor& x, const Axis& axis) {
+  const CalledAs called(__func__);
   const Tensor given = float_operand("l2_normalize", x);
   const Ints axes = axes_of("l2_normalize", axis, given);
   const bool is_half = given.dtype() == DType::float16;
@@ -74,6 +76,7 @@ Tensor l2_normalize(const Tensor& x, const Axis& axis) {
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& var,
                            const Tensor& beta, const Tensor& gamma,
                            const BatchNormalizationOptions& o) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "batch_normalization";
   const Tensor in = float_operand(kName, x);
   const int64_t axis = normalize_axis(kName, o.axis, in.shape());

@@ -48,11 +48,13 @@ Tensor pool(std::string_view function, const Tensor& x, const std::array<int64_t
 
 Tensor pool2d(const Tensor& x, const std::array<int64_t, 2>& pool_size,
               const Pool2dOptions& options) {
+  const CalledAs called(__func__);
   return pool("pool2d", x, pool_size, options);
 }
 
 Tensor pool3d(const Tensor& x, const std::array<int64_t, 3>& pool_size,
               const Pool3dOptions& options) {
+  const CalledAs called(__func__);
   return pool("pool3d", x, pool_size, options);
 }
 

@@ -82,6 +82,7 @@ Tensor draw_operand() {
 }
 
 Tensor random_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
+  const CalledAs called(__func__);
   const SymShape dims = full_shape_of("random_normal", shape);
   const DType dtype = float_dtype("random_normal", o.dtype);
   const Tensor x =
@@ -90,6 +91,7 @@ Tensor random_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
 }
 
 Tensor truncated_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
+  const CalledAs called(__func__);
   const SymShape dims = full_shape_of("truncated_normal", shape);
   const DType dtype = float_dtype("truncated_normal", o.dtype);
   const Tensor x = draw_numbers(
@@ -99,6 +101,7 @@ Tensor truncated_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
 
 // Rounding may carry the sum up to maxval itself, which is not of the interval.
 Tensor random_uniform(const ShapeArg& shape, const RandomUniformOptions& o) {
+  const CalledAs called(__func__);
   const SymShape dims = full_shape_of("random_uniform", shape);
   const DType dtype = o.dtype.value_or(floatx());
   check<TypeError>(dtype != DType::bool_, "random_uniform", "dtype must be numeric; got bool.");
@@ -118,6 +121,7 @@ Tensor random_uniform(const ShapeArg& shape, const RandomUniformOptions& o) {
 }
 
 Tensor random_binomial(const ShapeArg& shape, const RandomBinomialOptions& o) {
+  const CalledAs called(__func__);
   const SymShape dims = full_shape_of("random_binomial", shape);
   check(o.p >= 0.0 && o.p <= 1.0, "random_binomial", "p must be in [0, 1]; got ", o.p, ".");
   return draw_numbers(
@@ -128,6 +132,7 @@ Tensor random_binomial(const ShapeArg& shape, const RandomBinomialOptions& o) {
 
 Variable random_uniform_variable(const Shape& shape, double low, double high,
                                  const RandomVariableOptions& o) {
+  const CalledAs called(__func__);
   return variable_of(
       random_uniform(shape, {.minval = low,
                              .maxval = high,
@@ -138,6 +143,7 @@ Variable random_uniform_variable(const Shape& shape, double low, double high,
 
 Variable random_normal_variable(const Shape& shape, double mean, double scale,
                                 const RandomVariableOptions& o) {
+  const CalledAs called(__func__);
   return variable_of(random_normal(shape, {.mean = mean,
                                            .stddev = scale,
                                            .dtype = float_dtype("random_normal_variable", o.dtype),

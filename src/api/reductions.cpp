@@ -30,31 +30,42 @@ Tensor variance(std::string_view function, const Tensor& x, const ReduceOptions&
 }  // namespace
 
 Tensor max(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return reduce_numbers("max", Prim::reduce_max, x, options);
 }
 Tensor min(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return reduce_numbers("min", Prim::reduce_min, x, options);
 }
 Tensor sum(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return reduce_numbers("sum", Prim::reduce_sum, x, options);
 }
 Tensor prod(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return reduce_numbers("prod", Prim::reduce_prod, x, options);
 }
 
 Tensor mean(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   const Tensor t = float_operand("mean", x);
   return prim::reduce_mean(t, axes_of("mean", options.axis, t), options.keepdims);
 }
-Tensor var(const Tensor& x, const ReduceOptions& options) { return variance("var", x, options); }
+Tensor var(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
+  return variance("var", x, options);
+}
 Tensor std(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return prim::sqrt(variance("std", x, options));
 }
 
 Tensor any(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return reduce_bools("any", Prim::reduce_any, x, options);
 }
 Tensor all(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   return reduce_bools("all", Prim::reduce_all, x, options);
 }
 
@@ -62,6 +73,7 @@ Tensor all(const Tensor& x, const ReduceOptions& options) {
 // Where the sum is 0 (all are -inf, or nothing is there) the logarithm is put in by hand: then the
 // gradient is 0 and not NaN.
 Tensor logsumexp(const Tensor& x, const ReduceOptions& options) {
+  const CalledAs called(__func__);
   const Tensor t = float_operand("logsumexp", x);
   const Ints axes = axes_of("logsumexp", options.axis, t);
   const auto number = [&](double value) { return prim::scalar(value, t.dtype()); };
@@ -76,19 +88,23 @@ Tensor logsumexp(const Tensor& x, const ReduceOptions& options) {
 }
 
 Tensor cumsum(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = numeric_operand("cumsum", x);
   return emit(attrs::cumsum{.axis = normalize_axis("cumsum", axis, t.shape())}, {t});
 }
 Tensor cumprod(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = numeric_operand("cumprod", x);
   return emit(attrs::cumprod{.axis = normalize_axis("cumprod", axis, t.shape())}, {t});
 }
 
 Tensor argmax(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = numeric_operand("argmax", x);
   return emit(attrs::argmax{.axis = normalize_axis("argmax", axis, t.shape())}, {t});
 }
 Tensor argmin(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = numeric_operand("argmin", x);
   return emit(attrs::argmin{.axis = normalize_axis("argmin", axis, t.shape())}, {t});
 }

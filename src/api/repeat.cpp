@@ -81,6 +81,7 @@ Tensor stretch(const Tensor& x, int64_t axis, int64_t factor) {
 }  // namespace
 
 Tensor repeat_elements(const Tensor& x, int64_t rep, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("repeat_elements", x);
   axis = normalize_axis("repeat_elements", axis, t.shape());
   check(rep >= 0, "repeat_elements", "rep must be at least 0; got ", rep, ".");
@@ -89,6 +90,7 @@ Tensor repeat_elements(const Tensor& x, int64_t rep, int64_t axis) {
 }
 
 Tensor repeat(const Tensor& x, int64_t n) {
+  const CalledAs called(__func__);
   const Tensor t = prim::expand_dims(ranked_operand("repeat", x, 2), {1});
   check(n >= 0, "repeat", "n must be at least 0; got ", n, ".");
   const int64_t factors[] = {n};
@@ -96,6 +98,7 @@ Tensor repeat(const Tensor& x, int64_t n) {
 }
 
 Tensor tile(const Tensor& x, const ShapeArg& n) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("tile", x);
   SymShape factors = full_shape_of("tile", n, "n");
   check<NotImplementedError>(factors.dims.size() <= t.ndim(), "tile",
@@ -117,6 +120,7 @@ Tensor tile(const Tensor& x, const ShapeArg& n) {
 
 Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_factor,
                      DataFormat data_format, Interpolation interpolation) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "resize_images";
   const Tensor t = ranked_operand(kName, x, 4);
   check_factor(kName, "height_factor", height_factor);
@@ -132,6 +136,7 @@ Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_facto
 
 Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_factor,
                       int64_t width_factor, DataFormat data_format) {
+  const CalledAs called(__func__);
   constexpr const char* kName = "resize_volumes";
   const Tensor t = ranked_operand(kName, x, 5);
   check_factor(kName, "depth_factor", depth_factor);
@@ -183,6 +188,7 @@ Tensor sequence_length(const Tensor& start, const Tensor& stop, const Tensor& st
 }  // namespace
 
 Tensor arange(const Number& start, const ArangeOptions& options) {
+  const CalledAs called(__func__);
   check<TypeError>(!start.is_none(), "arange", "start must be a number or a tensor; got None.");
   check<TypeError>(!options.step.is_none(), "arange",
                    "step must be a number or a tensor; got None.");

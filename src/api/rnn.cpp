@@ -1,6 +1,7 @@
 // rnn: recurrence over the time axis, as a loop or unrolled.
 #include "api/args.h"
 #include "api/loops.h"
+#include "api/shapes.h"
 #include "horngate/ops/functional.h"
 
 namespace horngate {
@@ -22,7 +23,7 @@ struct Rnn {
 RnnStep Rnn::call(const Tensor& x_t, const Tensors& now) const {
   Tensors arguments = now;
   arguments.insert(arguments.end(), constants.begin(), constants.end());
-  RnnStep r = step(x_t, arguments);
+  RnnStep r = users([&] { return step(x_t, arguments); });
   check(r.output.defined() && r.output.ndim() >= 1, kName,
         "the step function must return an output of shape (samples, ..); got ",
         r.output.defined() ? r.output.shape().str() : "an empty tensor", ".");
@@ -69,9 +70,7 @@ Tensor masked(const Tensor& mask, const Tensor& now, const Tensor& before) {
 }
 
 /// x[:, t], also for t = -1.
-Tensor at_time(const Tensor& x, int64_t t) {
-  return prim::squeeze(prim::slice_axis(x, 1, t, t == -1 ? kToEnd : t + 1), {1});
-}
+Tensor at_time(const Tensor& x, int64_t t) { return element_at(x, 1, t); }
 
 RnnResult unrolled(const Rnn& r, int64_t length) {
   Tensors states = r.states, outputs;
@@ -151,6 +150,7 @@ RnnResult looped(const Rnn& r) {
 
 RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
               const Tensors& initial_states, const RnnOptions& o) {
+  const CalledAs called(__func__);
   Rnn r{step_function, dense_operand(kName, inputs, "inputs"), {}, {}, {}, o.go_backwards};
   check(r.x.ndim() >= 3, kName, "inputs must have at least 3 dimensions (samples, time, ..); got ",
         "shape ", r.x.shape(), ".");

@@ -40,6 +40,7 @@ Tensors dense_operands(std::string_view function, const Tensors& tensors,
 }  // namespace
 
 Tensor concatenate(const std::vector<Tensor>& tensors, int64_t axis) {
+  const CalledAs called(__func__);
   check(!tensors.empty(), "concatenate", "tensors must hold at least one tensor.");
   bool all_sparse = true;
   Tensors xs;
@@ -56,6 +57,7 @@ Tensor concatenate(const std::vector<Tensor>& tensors, int64_t axis) {
 }
 
 Tensor stack(const std::vector<Tensor>& x, int64_t axis) {
+  const CalledAs called(__func__);
   check(!x.empty(), "stack", "x must hold at least one tensor.");
   Tensors xs = dense_operands("stack", x, "x");
   check_joinable("stack", xs, -1);
@@ -65,11 +67,13 @@ Tensor stack(const std::vector<Tensor>& x, int64_t axis) {
 }
 
 Tensor reshape(const Tensor& x, const ShapeArg& shape) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("reshape", x);
   return prim::reshape(t, sym_shape_of("reshape", shape));
 }
 
 Tensor permute_dimensions(const Tensor& x, const Ints& pattern) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("permute_dimensions", x);
   const auto rank = static_cast<int64_t>(t.ndim());
   Ints perm, seen(t.ndim(), 0);
@@ -84,9 +88,13 @@ Tensor permute_dimensions(const Tensor& x, const Ints& pattern) {
   return prim::transpose(t, perm);
 }
 
-Tensor flatten(const Tensor& x) { return prim::reshape(dense_operand("flatten", x), Ints{kInfer}); }
+Tensor flatten(const Tensor& x) {
+  const CalledAs called(__func__);
+  return prim::reshape(dense_operand("flatten", x), Ints{kInfer});
+}
 
 Tensor batch_flatten(const Tensor& x) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("batch_flatten", x);
   check(t.ndim() > 0, "batch_flatten", "x must have at least 1 dimension; got a scalar.");
   const Ints& dims = t.shape().dims();
@@ -103,11 +111,13 @@ Tensor batch_flatten(const Tensor& x) {
 }
 
 Tensor expand_dims(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("expand_dims", x);
   return prim::expand_dims(t, {new_axis("expand_dims", axis, t.shape())});
 }
 
 Tensor squeeze(const Tensor& x, int64_t axis) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("squeeze", x);
   axis = normalize_axis("squeeze", axis, t.shape());
   const int64_t d = t.shape().dim(static_cast<size_t>(axis));
@@ -139,18 +149,22 @@ size_t first_spatial_axis(const std::optional<DataFormat>& data_format) {
 }  // namespace
 
 Tensor temporal_padding(const Tensor& x, const PaddingPair& padding) {
+  const CalledAs called(__func__);
   return pad_axes("temporal_padding", x, 3, 1, {&padding, 1});
 }
 Tensor spatial_2d_padding(const Tensor& x, const Spatial2dPaddingOptions& options) {
+  const CalledAs called(__func__);
   return pad_axes("spatial_2d_padding", x, 4, first_spatial_axis(options.data_format),
                   options.padding);
 }
 Tensor spatial_3d_padding(const Tensor& x, const Spatial3dPaddingOptions& options) {
+  const CalledAs called(__func__);
   return pad_axes("spatial_3d_padding", x, 5, first_spatial_axis(options.data_format),
                   options.padding);
 }
 
 Tensor one_hot(const Tensor& indices, int64_t num_classes) {
+  const CalledAs called(__func__);
   check(num_classes >= 0, "one_hot", "num_classes must be at least 0; got ", num_classes, ".");
   const Tensor t = index_operand("one_hot", indices);
   const auto last = static_cast<int64_t>(t.ndim());
@@ -159,6 +173,7 @@ Tensor one_hot(const Tensor& indices, int64_t num_classes) {
 }
 
 Tensor reverse(const Tensor& x, const Axis& axes) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("reverse", x);
   return prim::reverse(t, axes_of("reverse", axes, t));
 }
@@ -189,6 +204,7 @@ Tensor with_known_sizes(const Tensor& y, const SymShape& size) {
 }  // namespace
 
 Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
+  const CalledAs called(__func__);
   const Tensor t = dense_operand("slice", x);
   const SymShape from = full_shape_of("slice", start, "start");
   const SymShape count = sym_shape_of("slice", size, "size");

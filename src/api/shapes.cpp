@@ -74,17 +74,29 @@ Tensor operand_of(const SliceBounds& bounds) {
 }  // namespace
 
 Tensor slice_between(const Tensor& x, const SliceBounds& starts, const SliceBounds& stops,
-                     const Ints& steps) {
+                     const Ints& steps, const Ints& single) {
   const bool open_start = rules::from_operand(starts.numbers);
   const bool open_stop = rules::from_operand(stops.numbers);
-  if (!open_start && !open_stop) return prim::slice(x, starts.numbers, stops.numbers, steps);
+  if (!open_start && !open_stop && single.empty())
+    return prim::slice(x, starts.numbers, stops.numbers, steps);
   SmallVec<Tensor, 3> in{x};
   if (open_start) in.push_back(operand_of(starts));
   if (open_stop) in.push_back(operand_of(stops));
   return emit(attrs::slice{.starts = starts.numbers,
                            .stops = stops.numbers,
-                           .steps = steps.empty() ? Ints(x.ndim(), 1) : steps},
+                           .steps = steps.empty() ? Ints(x.ndim(), 1) : steps,
+                           .single = single},
               std::move(in));
+}
+
+Tensor element_at(const Tensor& x, int64_t axis, int64_t i) {
+  attrs::slice a{.starts = Ints(x.ndim(), 0),
+                 .stops = Ints(x.ndim(), kToEnd),
+                 .steps = Ints(x.ndim(), 1),
+                 .single = {axis}};
+  a.starts[static_cast<size_t>(axis)] = i;
+  if (i != -1) a.stops[static_cast<size_t>(axis)] = i + 1;
+  return prim::squeeze(emit(std::move(a), {x}), {axis});
 }
 
 }  // namespace horngate

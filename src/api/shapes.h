@@ -28,6 +28,10 @@ struct SliceBounds {
   void push(int64_t number, Tensor tensor = {});
 };
 Tensor slice_between(const Tensor& x, const SliceBounds& starts, const SliceBounds& stops,
-                     const Ints& steps = {});
+                     const Ints& steps = {}, const Ints& single = {});
+
+/// Element i along an axis, which goes; negative ones count from the end. One that is not there is an IndexError,
+/// when a call knows it at the latest.
+Tensor element_at(const Tensor& x, int64_t axis, int64_t i);
 
 }  // namespace horngate

@@ -43,13 +43,16 @@ DType count_dtype(int64_t largest) {
 }  // namespace
 
 Tensor zeros(const ShapeArg& shape, const FillOptions& options) {
+  const CalledAs called(__func__);
   return filled("zeros", shape, 0.0, options);
 }
 Tensor ones(const ShapeArg& shape, const FillOptions& options) {
+  const CalledAs called(__func__);
   return filled("ones", shape, 1.0, options);
 }
 
 Variable eye(const MatrixSize& size, const FillOptions& options) {
+  const CalledAs called(__func__);
   check(size.rows >= 0 && size.cols >= 0, "eye", "size must be at least 0; got ",
         Ints{size.rows, size.cols}, ".");
   Array matrix = Array::zeros(DType::uint8, {size.rows, size.cols});
@@ -60,13 +63,16 @@ Variable eye(const MatrixSize& size, const FillOptions& options) {
 }
 
 Tensor zeros_like(const Tensor& x, const FillOptions& options) {
+  const CalledAs called(__func__);
   return filled_like("zeros_like", x, 0.0, options);
 }
 Tensor ones_like(const Tensor& x, const FillOptions& options) {
+  const CalledAs called(__func__);
   return filled_like("ones_like", x, 1.0, options);
 }
 
 Tensor identity(const Tensor& x, std::string_view name) {
+  const CalledAs called(__func__);
   check_defined("identity", x);
   SmallVec<Tensor, 3> in{x};
   for (const Tensor& update : control_updates()) in.push_back(update);
@@ -74,6 +80,7 @@ Tensor identity(const Tensor& x, std::string_view name) {
 }
 
 Tensor shape(const Tensor& x) {
+  const CalledAs called(__func__);
   check_defined("shape", x);
   int64_t largest = 0;
   for (int64_t d : x.shape().dims()) largest = std::max(largest, d);
@@ -91,6 +98,7 @@ int64_t ndim(const Tensor& x) {
 }
 
 Tensor size(const Tensor& x, std::string_view name) {
+  const CalledAs called(__func__);
   check_defined("size", x);
   if (!x.shape().is_static()) return named(prim::count(x, prim::all_axes(x), DType::int32), name);
   const int64_t n = x.shape().size();

@@ -69,7 +69,10 @@ bool is_placeholder(const Tensor& x) { return x.defined() && x.node()->prim == P
 bool is_variable(const Tensor& x) { return x.defined() && x.node()->prim == Prim::variable; }
 bool is_sparse(const Tensor& x) { return x.is_sparse(); }
 
-Tensor to_dense(const Tensor& x) { return x.is_sparse() ? emit(attrs::to_dense{}, {x}) : x; }
+Tensor to_dense(const Tensor& x) {
+  const CalledAs called(__func__);
+  return x.is_sparse() ? emit(attrs::to_dense{}, {x}) : x;
+}
 
 namespace {
 std::mutex uid_mutex;

@@ -68,6 +68,7 @@ struct CGraph::Impl final : AttrVisitor {
       c.prim = p.name;
       c.rev = 1;
       c.name = n.name ? n.name->c_str() : nullptr;
+      c.function = n.name.function;
       c.n_in = static_cast<uint32_t>(n.in.size());
       c.n_out = static_cast<uint32_t>(n.out.size());
       c.n_attr = static_cast<uint32_t>(attrs.back().size());
@@ -194,7 +195,8 @@ Graph import_graph(const hg_graph& c) {
     }
     for (uint32_t b = 0; b < n.n_body; ++b)
       node.bodies.push_back(std::make_shared<const Graph>(import_graph(*n.body[b])));
-    if (n.name) node.name = std::make_shared<const std::string>(n.name);
+    if (n.name) node.name.set_text(n.name);
+    node.name.function = n.function;
     g.nodes.push_back(std::move(node));
   }
   return g;

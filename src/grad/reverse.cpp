@@ -105,6 +105,7 @@ class Walk {
     }
     const Primitive& p = primitive(n.prim);
     if (p.flags & kNoGradient) return;
+    const CalledInstead called(n.name.function ? n.name.function : called_function);
     const std::span<const Tensor> dy(e.dy.data(), e.dy.size());
     Tensors dx;
     if (n.prim == Prim::scan)

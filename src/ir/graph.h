@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/name.h"
 #include "ir/type.h"
 #include "prims/attrs.h"
 
@@ -24,7 +25,7 @@ struct GraphNode {
   SmallVec<ValueId, 1> out;
   AttrRef attrs;
   SmallVec<GraphRef, 0> bodies;
-  std::shared_ptr<const std::string> name;
+  NodeName name;
 
   template <class A>
   const A& as() const {

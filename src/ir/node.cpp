@@ -2,6 +2,7 @@
 #include "ir/node.h"
 
 #include "ir/check.h"
+#include "ir/naming.h"
 #include "ir/scope.h"
 #include "prims/primitive.h"
 
@@ -63,15 +64,18 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<Body
   if (prim == Prim::phase || prim == Prim::learning_phase) node->flags |= kUsesLearningPhase;
   if (p.flags & kRandom) node->flags |= kIsRandom;
   if (p.flags & kEffect) node->flags |= kHasEffect;
-  node->out =
-      p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}}, attrs.get());
+  naming_errors({nullptr, called_function}, false, [&] {
+    node->out = p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}},
+                        attrs.get());
+  });
   node->in = std::move(in);
   node->attrs = std::move(attrs);
   node->bodies = std::move(bodies);
   if (!name.empty())
-    node->name = std::make_shared<const std::string>(name);
+    node->name.set_text(std::string(name));
   else if (!current_scope().empty())
-    node->name = std::make_shared<const std::string>(current_scope() + p.name);
+    node->name.set_text(current_scope() + p.name);
+  node->name.function = called_function;
   node->id = next_id.fetch_add(1, std::memory_order_relaxed);
   live_nodes.fetch_add(1, std::memory_order_relaxed);
   return Tensor::adopt(node.release());

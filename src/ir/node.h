@@ -2,10 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
-#include <string>
 
 #include "horngate/tensor.h"
+#include "ir/name.h"
 #include "ir/type.h"
 #include "prims/attrs.h"
 
@@ -37,8 +36,8 @@ struct Node {
   SmallVec<Tensor, 3> in;
   SmallVec<TensorType, 1> out;
   AttrRef attrs;
-  SmallVec<BodyRef, 0> bodies;              // scan: one; cond: then, else
-  std::shared_ptr<const std::string> name;  // null: made up when asked for
+  SmallVec<BodyRef, 0> bodies;  // scan: one; cond: then, else
+  NodeName name;
   mutable void* wrapper = nullptr;  // Python's weak wrapper(s); touched with the GIL held only
 
   template <class A>

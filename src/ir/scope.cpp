@@ -1,5 +1,7 @@
-// Name scopes and unique names.
+// Name scopes, unique names, the function being called.
 #include "ir/scope.h"
+
+#include "ir/name.h"
 
 #include <mutex>
 #include <unordered_map>
@@ -22,6 +24,17 @@ std::unordered_map<std::string, int64_t>& names() {
 }
 
 }  // namespace
+
+constinit thread_local const char* called_function = nullptr;
+
+std::string in_the_name_of(const char* function, std::string_view text) {
+  const size_t end = text.find(": ");
+  const bool named = end != std::string_view::npos && end > 0 &&
+                     text.substr(0, end).find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
+  if (!function || !named) return std::string(text);
+  return function + std::string(text.substr(end));
+}
 
 const std::string& current_scope() { return scopes.path; }
 

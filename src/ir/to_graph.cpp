@@ -151,16 +151,17 @@ class Builder {
   }
 
   // The type by value: it may lie in the table that grows here.
-  ValueId add_node(Prim prim, SmallVec<ValueId, 4> in, TensorType type, AttrRef attrs = {}) {
+  ValueId add_node(Prim prim, SmallVec<ValueId, 4> in, TensorType type, const NodeName& name = {},
+                   AttrRef attrs = {}) {
     GraphNode n{prim, std::move(in), {graph.add_value(std::move(type))}, std::move(attrs),
-                {},   nullptr};
+                {},   name};
     graph.nodes.push_back(std::move(n));
     return graph.nodes.back().out[0];
   }
 
   ValueId add_scalar(double value, DType dtype) {
     return add_node(
-        Prim::constant, {}, TensorType(dtype, {}),
+        Prim::constant, {}, TensorType(dtype, {}), {},
         AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)})));
   }
 
@@ -219,15 +220,15 @@ class Builder {
     if (a.kind == "set") {
       // A broadcast to the same shape checks dimensions that are not known yet when the plan is made.
       if (graph.values[x].shape == type.shape) return set(n, x);
-      return set(n, add_node(Prim::broadcast, {x}, type,
+      return set(n, add_node(Prim::broadcast, {x}, type, n.name,
                              AttrRef(new AttrsOf<attrs::broadcast>({.shape = type.shape.dims()}))));
     }
-    if (a.kind == "add") return set(n, add_node(Prim::add, {running, x}, type));
-    if (a.kind == "sub") return set(n, add_node(Prim::sub, {running, x}, type));
+    if (a.kind == "add") return set(n, add_node(Prim::add, {running, x}, type, n.name));
+    if (a.kind == "sub") return set(n, add_node(Prim::sub, {running, x}, type, n.name));
     const ValueId kept = add_node(Prim::mul, {running, add_scalar(a.momentum, type.dtype)}, type);
     const ValueId fresh =
         add_node(Prim::mul, {x, add_scalar(1.0 - a.momentum, type.dtype)}, graph.values[x]);
-    set(n, add_node(Prim::add, {kept, fresh}, type));
+    set(n, add_node(Prim::add, {kept, fresh}, type, n.name));
   }
 
   void emit_after(const Node& n) {

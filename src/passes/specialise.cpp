@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
+#include "ir/naming.h"
 #include "passes/fold_ints.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
@@ -21,15 +22,7 @@ class Specialiser {
       if (const auto it = input_ints_.find(i); it != input_ints_.end())
         ints_[now_[g_.inputs[i]]] = it->second;
     }
-    for (const GraphNode& n : g_.nodes) {
-      try {
-        visit(n);
-      } catch (const ValueError& e) {
-        throw ValueError(located(e.what(), n));
-      } catch (const TypeError& e) {
-        throw TypeError(located(e.what(), n));
-      }
-    }
+    for (const GraphNode& n : g_.nodes) naming_errors(n.name, !n.bodies.empty(), [&] { visit(n); });
     Specialised s;
     s.needed = std::move(needed_);
     if (!s.needed.empty()) return s;
@@ -39,8 +32,9 @@ class Specialiser {
   }
 
  private:
-  static std::string located(const std::string& what, const GraphNode& n) {
-    return n.name ? what + " (node \"" + *n.name + "\")" : what;
+  /// What a loop or a branch is called in messages.
+  static const char* called(const GraphNode& n) {
+    return n.name.function ? n.name.function : n.prim == Prim::scan ? "rnn" : "switch";
   }
 
   void visit(const GraphNode& n) {
@@ -61,6 +55,8 @@ class Specialiser {
     for (const TensorType& t : types)
       invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape,
                 " in a plan");
+    if (n.prim == Prim::slice && !n.as<attrs::slice>().single.empty())  // checked now
+      copy.attrs = primitive(n.prim).with_ints(copy.attrs.get(), "single", {});
     const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
     for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
     if (n.prim == Prim::constant) note_constant(out[0], n.as<attrs::constant>().value);
@@ -163,11 +159,11 @@ class Specialiser {
     return r_.emit(attrs::reshape{.shape = want}, {v});
   }
 
-  GraphRef specialise_body(const GraphRef& body, const std::vector<TensorType>& types,
+  GraphRef specialise_body(const GraphNode& n, size_t which, const std::vector<TensorType>& types,
                            const InputInts& ints, std::vector<TensorType>* results) {
-    Specialised s = specialise(*body, types, ints);
+    Specialised s = specialise(*n.bodies[which], types, ints);
     check<NotImplementedError>(
-        s.result.has_value(), "rnn",
+        s.result.has_value(), called(n),
         "a shape inside of a step function or branch depends on computed data.");
     for (ValueId v : s.result->outputs) results->push_back(s.result->values[v]);
     return std::make_shared<const Graph>(std::move(*s.result));
@@ -184,7 +180,7 @@ class Specialiser {
       TensorType t = r_.type(copy.in[i]);
       if (i < n_x) {
         const int64_t length = t.shape.dim(static_cast<size_t>(a.x_axes[i]));
-        check(a.length < 0 || a.length == length, "rnn", "sequences must have one length; got ",
+        check(a.length < 0 || a.length == length, called(n), "sequences must have one length; got ",
               a.length, " and ", length, ".");
         a.length = length;
         t.shape.dims().erase(t.shape.dims().begin() + a.x_axes[i]);
@@ -196,7 +192,7 @@ class Specialiser {
     types.push_back(TensorType(DType::int64, {}));  // step index
     invariant(a.length >= 0, "the length of a scan is not known in a plan");
     std::vector<TensorType> results;
-    GraphRef body = specialise_body(n.bodies[0], types, ints, &results);
+    GraphRef body = specialise_body(n, 0, types, ints, &results);
     // A carry that grows in the first step (a state of shape (1, n) that meets a batch) starts broadcast.
     bool grown = false;
     for (size_t i = 0; i < n_c; ++i) {
@@ -208,9 +204,9 @@ class Specialiser {
     }
     if (grown) {
       results.clear();
-      body = specialise_body(n.bodies[0], types, ints, &results);
+      body = specialise_body(n, 0, types, ints, &results);
       for (size_t i = 0; i < n_c; ++i)
-        check(results[i] == types[n_x + i], "rnn",
+        check(results[i] == types[n_x + i], called(n),
               "a state changes its shape from step to step: ", types[n_x + i].shape, " becomes ",
               results[i].shape, ".");
     }
@@ -238,11 +234,11 @@ class Specialiser {
         types.push_back(r_.type(copy.in[at]));
         if (const auto it = ints_.find(copy.in[at]); it != ints_.end()) ints[i] = it->second;
       }
-      copy.bodies.push_back(specialise_body(n.bodies[b], types, ints, &results[b]));
+      copy.bodies.push_back(specialise_body(n, b, types, ints, &results[b]));
     }
     Types out;
     for (size_t i = 0; i < results[0].size(); ++i) {
-      check(results[0][i] == results[1][i], "switch", "both branches must give one shape; got ",
+      check(results[0][i] == results[1][i], called(n), "both branches must give one shape; got ",
             results[0][i].shape, " and ", results[1][i].shape, ".");
       out.push_back(results[0][i]);
     }

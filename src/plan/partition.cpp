@@ -57,6 +57,7 @@ Graph decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
     for (ValueId v : n.in) in.push_back(now[v]);
     Tensors out;
     const Primitive& p = primitive(n.prim);
+    const CalledInstead called(n.name.function);
     if (!ok[i] && p.decompose) out = p.decompose({in.data(), in.size()}, n.attrs.get());
     if (out.empty())  // it has none for these operands
       out = outputs_of(make_node(n.prim, std::move(in), n.attrs, {}, n.name ? *n.name : ""));

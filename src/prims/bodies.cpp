@@ -103,6 +103,7 @@ Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& t
       changed |= !in.back().same_as(t);
     }
     if (!changed) continue;
+    const CalledInstead called(n->name.function);
     const Tensor copy =
         make_node(n->prim, std::move(in), n->attrs, n->bodies, n->name ? *n->name : "");
     for (size_t i = 0; i < n->out.size(); ++i)

@@ -1,4 +1,6 @@
 // slice: x[start:stop:step] on every axis, as Python counts.
+// On the axes in `single` it takes the one element at start, which must be there; planning checks it and empties
+// the list.
 // Operands: x, then starts if an entry of starts is kFromOperand, then stops likewise; each 1-D
 // int64 with one entry per axis.
 #include <algorithm>
@@ -42,6 +44,12 @@ Types infer(const InferCall& c, const A& a) {
   for (size_t i = 0; i < rank; ++i) {
     check(step_of(a, i) != 0, "slice", "steps must not be 0; got 0 on axis ", i, ".");
     dims.push_back(slice_dim(x.dim(i), a.starts[i], a.stops[i], step_of(a, i)));
+  }
+  for (int64_t axis : a.single) {
+    const int64_t n = x.dim(static_cast<size_t>(axis)), i = a.starts[static_cast<size_t>(axis)];
+    check<IndexError>(n < 0 || (i >= -n && i < n), "slice", "an index on axis ", axis,
+                      " of x of shape ", x, " must be in [", -n, ", ", n, "); got ", i, ".");
+    dims[static_cast<size_t>(axis)] = 1;
   }
   return {TensorType(c.in[0].dtype, Shape(std::move(dims)))};
 }

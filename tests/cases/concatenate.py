@@ -138,7 +138,7 @@ error(
     [[rand(2, 3), rand(4, 3)]],
     axis=1,
     run=True,
-    text="concat: shapes must agree except on axis=1; got (2, 3) and (4, 3), which differ on axis 0.",
+    text="concatenate: shapes must agree except on axis=1; got (2, 3) and (4, 3), which differ on axis 0.",
 )
 case(
     K.concatenate,

@@ -136,13 +136,13 @@ error(
     K.conv2d,
     [rand(1, 5, 5, 3), rand(3, 3, 2, 4).known()],
     run=True,
-    text="conv: x has 3 channels (shape (1, 5, 5, 3), channels_last) but kernel takes 2 (shape (3, 3, 2, 4)).",
+    text="conv2d: x has 3 channels (shape (1, 5, 5, 3), channels_last) but kernel takes 2 (shape (3, 3, 2, 4)).",
 )
 error(
     K.conv2d,
     [rand(1, 2, 2, 3), rand(3, 3, 3, 4).known()],
     run=True,
-    text="conv: kernel must fit into x with its padding; got 3 elements against 0 + 2 + 0 on axis 1 (kernel "
+    text="conv2d: kernel must fit into x with its padding; got 3 elements against 0 + 2 + 0 on axis 1 (kernel "
     "(3, 3, 3, 4), x (1, 2, 2, 3)).",
 )
 for data_format in ("channels_last", "channels_first"):

@@ -143,5 +143,5 @@ for label, steps, count, text in BAD:
         ],
         run=True,
         label=f"bad({label}, {steps}, {count})",
-        text="ctc_loss: " + text,
+        text="ctc_batch_cost: " + text,
     )

@@ -141,7 +141,7 @@ error(
     K.dot,
     [rand(2, 3), rand(4, 3)],
     run=True,
-    text="dot_general: axis 1 of shape (2, 3) and axis 0 of shape (4, 3) must have the same size.",
+    text="dot: axis 1 of shape (2, 3) and axis 0 of shape (4, 3) must have the same size.",
 )
 case(
     K.dot,

@@ -21,14 +21,8 @@ class Engine:
         return None
 
 
-# What the library does not do yet, whatever the engine; each is reported in the run's summary.
-OPEN = {
-    "getitem(* of 3)-run_error*": "an index beyond an open axis is reported by squeeze so far",
-    "of_two(3x2, 4x2)-run_error*": "unequal lengths that only a call knows are reported by rnn so far",
-}
-
 ENGINES = {
-    "native": Engine("native", lacks=OPEN),
+    "native": Engine("native"),
     "null": Engine("null", computes=False),
 }
 

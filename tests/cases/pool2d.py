@@ -109,7 +109,7 @@ error(
     [rand(1, 2, 2, 3)],
     pool_size=(3, 3),
     run=True,
-    text="pool: window (3, 3) must fit into x with its padding; got 0 + 2 + 0 elements on axis 1 (x (1, 2, 2, 3)).",
+    text="pool2d: window (3, 3) must fit into x with its padding; got 0 + 2 + 0 elements on axis 1 (x (1, 2, 2, 3)).",
 )
 for pool_mode in ("max", "avg"):
     case(

@@ -24,7 +24,8 @@ uint64_t hash_of(const Graph& g) {
 }
 
 bool same_name(const GraphNode& a, const GraphNode& b) {
-  return (!a.name && !b.name) || (a.name && b.name && *a.name == *b.name);
+  return a.name.function == b.name.function &&
+         ((!a.name && !b.name) || (a.name && b.name && *a.name == *b.name));
 }
 
 bool same(const Graph& a, const Graph& b) {

@@ -201,7 +201,8 @@ class Executable::Compiler {
     invariant(make != nullptr, "there is no native kernel of ", primitive(n.prim).name);
     step.kernel = make(call);
     step.name = primitive(n.prim).name;
-    if (n.name) step.node = *n.name;
+    step.node = n.name;
+    step.has_bodies = !n.bodies.empty();
   }
 
   void make_group(const StepNodes& s, Step& step, StepValues& values, PendingGroup& group) {

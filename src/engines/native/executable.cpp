@@ -2,6 +2,7 @@
 #include "engines/native/executable.h"
 
 #include "ir/check.h"
+#include "ir/naming.h"
 #include "passes/passes.h"
 
 namespace horngate::native {
@@ -90,17 +91,10 @@ void Executable::run_steps(size_t begin, size_t end, const void* const* in, void
   }
 }
 
-/// Bad data (an index out of range) is reported with the name of the node, where the user gave one.
+/// Bad data (an index out of range) is reported with the names that the user knows.
 void Executable::run_kernel(const Step& step, void** pointers, RunContext& context) {
-  try {
-    step.kernel->run(pointers, pointers + step.n_in, context);
-  } catch (const IndexError& e) {
-    if (step.node.empty()) throw;
-    throw IndexError(text_of(e.what(), " (node \"", step.node, "\")"));
-  } catch (const ValueError& e) {
-    if (step.node.empty()) throw;
-    throw ValueError(text_of(e.what(), " (node \"", step.node, "\")"));
-  }
+  naming_errors(step.node, step.has_bodies,
+                [&] { step.kernel->run(pointers, pointers + step.n_in, context); });
 }
 
 std::string Executable::describe() const {

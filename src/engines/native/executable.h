@@ -47,7 +47,8 @@ class Executable {
     uint32_t first = 0, n_in = 0, n_out = 0;  // its pointers in the frame: operands, then results
     size_t scratch = 0;                       // offset in the arena
     std::string name;
-    std::string node;  // the user's name of the node, for errors
+    NodeName node;  // for errors
+    bool has_bodies = false;
   };
   /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.
   struct Frame {
