@@ -2,14 +2,11 @@
 #include "plan/function_impl.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstring>
-#include <deque>
 
 #include "engines/abi.h"
 #include "ir/check.h"
 #include "passes/fold_ints.h"
+#include "plan/call.h"
 #include "plan/warn.h"
 #include "prims/primitive.h"
 
@@ -20,52 +17,7 @@ constexpr size_t kMaxPlans = 64;
 constexpr size_t kManyShapes = 33;
 constexpr int64_t kMaxKeyedInts = 16;
 
-thread_local const std::atomic<bool>* stop_flag = nullptr;
 thread_local bool in_call = false;
-std::atomic<int (*)()> interrupt_check{nullptr};
-std::mutex print_mutex;
-std::function<void(const std::string&)>& print_handler() {
-  static auto* h = new std::function<void(const std::string&)>;
-  return *h;
-}
-
-/// What a running engine asks the host: shall it stop, and where do lines of print_tensor go.
-struct Host {
-  std::chrono::steady_clock::time_point next_check =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
-  std::vector<std::string> lines;
-
-  static int stopped(void* self) {
-    if (stop_flag && stop_flag->load(std::memory_order_relaxed)) return 1;
-    int (*const check)() = interrupt_check.load(std::memory_order_relaxed);
-    if (!check) return 0;
-    auto& host = *static_cast<Host*>(self);
-    const auto now = std::chrono::steady_clock::now();
-    if (now < host.next_check) return 0;
-    host.next_check = now + std::chrono::milliseconds(50);
-    return check();
-  }
-  static void log(void* self, int, const char* text) {
-    static_cast<Host*>(self)->lines.emplace_back(text);
-  }
-
-  void flush() {
-    if (lines.empty()) return;
-    std::function<void(const std::string&)> handler;
-    {
-      std::lock_guard lock(print_mutex);
-      handler = print_handler();
-    }
-    for (const std::string& line : lines) {
-      if (handler)
-        handler(line);
-      else
-        std::fprintf(stderr, "%s\n", line.c_str());
-    }
-    lines.clear();
-  }
-};
-
 struct InCall {
   InCall() {
     check<RuntimeError>(!in_call, "function",
@@ -75,17 +27,7 @@ struct InCall {
   ~InCall() { in_call = false; }
 };
 
-size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 }  // namespace
-
-StopScope::StopScope(const std::atomic<bool>* stop) : before_(std::exchange(stop_flag, stop)) {}
-StopScope::~StopScope() { stop_flag = before_; }
-void set_interrupt_check(int (*check)()) { interrupt_check = check; }
-void set_print_handler(std::function<void(const std::string&)> handler) {
-  std::lock_guard lock(print_mutex);
-  print_handler() = std::move(handler);
-}
 
 std::vector<VariableState*> in_id_order(std::vector<VariableState*> variables) {
   std::sort(variables.begin(), variables.end(), [](auto* a, auto* b) { return a->id < b->id; });
@@ -298,143 +240,6 @@ size_t FunctionImpl::plan_count() const {
   return plans_.size();
 }
 
-/// The values of one call.
-struct FunctionImpl::Call {
-  std::vector<Array> feeds;
-  std::vector<Storage> variables;  // snapshot; keeps old values alive while we read them
-  std::deque<hg_sparse> sparse;    // sparse inputs and what the plan makes; pointers into it stay
-  std::vector<std::pair<SlotId, std::shared_ptr<void>>> owned;  // memory of sparse values made
-  std::vector<std::array<uint64_t, 2>> draws;
-  std::vector<void*> inputs;          // data of the program's inputs
-  std::vector<uint64_t> stamps;       // of variables among them: versions
-  std::vector<void*> data;            // of the slots of the current plan
-  std::vector<Array> outputs;         // of the last plan
-  std::vector<Array> new_values;      // of updates that are adopted
-  std::vector<Array> crossing, kept;  // handed from a plan to the next
-  std::vector<TensorType> types;      // of the inputs, once they grow by what crosses
-  InputInts ints;                     // known integers among them
-  Storage temporaries;
-  Host host;
-  std::vector<hg_buffer> in, out;
-
-  /// What engines get for an array.
-  void* pointer_of(const Array& a) {
-    if (!a.is_sparse()) return a.raw();
-    const auto& p = a.sparse_parts();
-    sparse.push_back(
-        {p.values.size(), p.indptr.data<int64_t>(), p.indices.data<int64_t>(), p.values.raw()});
-    return &sparse.back();
-  }
-
-  /// A sparse value of the plan, over the memory that its engine gave; a copy when it is an input.
-  Array sparse_array(const Plan& plan, SlotId s) const {
-    const TensorType& type = plan.slots[s];
-    const auto& v = *static_cast<const hg_sparse*>(data[s]);
-    std::shared_ptr<void> owner;
-    for (const auto& [slot, held] : owned)
-      if (slot == s) owner = held;
-    const auto part = [&](const void* from, DType dtype, int64_t n) {
-      const Array a = Array::view(const_cast<void*>(from), dtype, {n}, {}, [owner] {});
-      return s < inputs.size() ? a.copy() : a;
-    };
-    return Array::sparse(part(v.indptr, DType::int64, type.shape.dim(0) + 1),
-                         part(v.indices, DType::int64, v.nnz), part(v.values, type.dtype, v.nnz),
-                         type.shape.dims());
-  }
-
-  /// Memory for what the plan makes: arrays for results, one block for the rest.
-  void allocate(const Plan& plan, bool last) {
-    data.assign(plan.slots.size(), nullptr);
-    std::copy(inputs.begin(), inputs.end(), data.begin());
-    outputs.clear();
-    new_values.assign(plan.updates.size(), Array());
-    owned.clear();
-    for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
-      if (plan.slots[s].sparse) data[s] = &sparse.emplace_back();
-    const auto make = [&](SlotId s) {
-      if (plan.slots[s].sparse) return Array();  // finish makes it
-      if (s < inputs.size()) {  // an input that is fetched: a copy, so that nothing aliases
-        Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
-        if (a.nbytes()) std::memcpy(a.raw(), inputs[s], a.nbytes());
-        return a;
-      }
-      Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
-      data[s] = a.raw();
-      return a;
-    };
-    std::vector<Array>& results = last ? outputs : crossing;
-    results.clear();
-    const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
-    for (size_t i = 0; i < slots.size(); ++i) {
-      const auto same = std::find(slots.begin(), slots.begin() + static_cast<int64_t>(i), slots[i]);
-      results.push_back(same == slots.begin() + static_cast<int64_t>(i)
-                            ? make(slots[i])
-                            : results[static_cast<size_t>(same - slots.begin())]);
-    }
-    for (size_t i = 0; i < plan.updates.size(); ++i) {
-      if (plan.updates[i] == kNoValue) continue;
-      const SlotId s = plan.updates[i];
-      const bool made =
-          s >= inputs.size() && data[s];  // also an output, or the new value of two variables
-      if (!made) new_values[i] = make(s);
-    }
-    size_t bytes = 0;
-    for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
-      if (!data[s]) bytes += padded(plan.slots[s].nbytes()) + 64;
-    if (bytes == 0) return;
-    temporaries = Storage::allocate(bytes);
-    auto* at = static_cast<std::byte*>(temporaries.data());
-    for (size_t s = inputs.size(); s < plan.slots.size(); ++s) {
-      if (data[s]) continue;
-      data[s] = at;
-      at += padded(plan.slots[s].nbytes());
-    }
-  }
-
-  /// Sparse results are there once the plan has run.
-  void finish(const Plan& plan, bool last) {
-    const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
-    for (size_t i = 0; i < slots.size(); ++i)
-      if (plan.slots[slots[i]].sparse)
-        (last ? outputs : crossing)[i] = sparse_array(plan, slots[i]);
-  }
-
-  /// A new value that is an output too gets memory of its own: the caller may write into what it was given.
-  void copy_shared_results(const Plan& plan) {
-    for (size_t i = 0; i < plan.updates.size(); ++i) {
-      const SlotId s = plan.updates[i];
-      if (s != kNoValue && !new_values[i].defined())
-        new_values[i] =
-            Array::view(data[s], plan.slots[s].dtype, plan.slots[s].shape.dims()).copy();
-    }
-  }
-
-  void run(const Plan& plan) {
-    hg_run control{sizeof(hg_run), nullptr, Host::log, &host, 0};
-    if (stop_flag || interrupt_check.load(std::memory_order_relaxed))
-      control.stopped = Host::stopped;
-    for (const Segment& s : plan.segments) {
-      in.clear();
-      out.clear();
-      for (SlotId i : s.in) {
-        in.push_back(buffer_of(plan.slots[i], data[i]));
-        if (i < stamps.size()) in.back().stamp = stamps[i];
-      }
-      for (SlotId o : s.out) out.push_back(buffer_of(plan.slots[o], data[o]));
-      try {
-        s.compiled->run(in.data(), out.data(), &control);
-      } catch (...) {
-        host.flush();
-        throw;
-      }
-      host.flush();
-      for (size_t i = 0; i < out.size(); ++i)
-        if (out[i].release)
-          owned.emplace_back(s.out[i], std::shared_ptr<void>(out[i].owner, out[i].release));
-    }
-  }
-};
-
 /// The plan that follows one whose shapes depended on data: keyed by those integers.
 PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   if (c.types.empty()) {
@@ -497,21 +302,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   thread_local Call reused;  // its vectors keep their memory from call to call
   struct Clean {
     Call& c;
-    ~Clean() {
-      c.feeds.clear();
-      c.variables.clear();
-      c.sparse.clear();
-      c.owned.clear();
-      c.draws.clear();
-      c.inputs.clear();
-      c.outputs.clear();
-      c.new_values.clear();
-      c.crossing.clear();
-      c.kept.clear();
-      c.types.clear();
-      c.ints.clear();
-      c.temporaries = Storage();
-    }
+    ~Clean() { c.clear(); }
   } clean{reused};
   Call& c = reused;
 

@@ -1,0 +1,140 @@
+// Memory of a call's values, and running a plan over them.
+#include "plan/call.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engines/abi.h"
+
+namespace horngate {
+namespace {
+
+size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+}  // namespace
+
+void* FunctionImpl::Call::pointer_of(const Array& a) {
+  if (!a.is_sparse()) return a.raw();
+  const auto& p = a.sparse_parts();
+  sparse.push_back(
+      {p.values.size(), p.indptr.data<int64_t>(), p.indices.data<int64_t>(), p.values.raw()});
+  return &sparse.back();
+}
+
+Array FunctionImpl::Call::sparse_array(const Plan& plan, SlotId s) const {
+  const TensorType& type = plan.slots[s];
+  const auto& v = *static_cast<const hg_sparse*>(data[s]);
+  std::shared_ptr<void> owner;
+  for (const auto& [slot, held] : owned)
+    if (slot == s) owner = held;
+  const auto part = [&](const void* from, DType dtype, int64_t n) {
+    const Array a = Array::view(const_cast<void*>(from), dtype, {n}, {}, [owner] {});
+    return s < inputs.size() ? a.copy() : a;
+  };
+  return Array::sparse(part(v.indptr, DType::int64, type.shape.dim(0) + 1),
+                       part(v.indices, DType::int64, v.nnz), part(v.values, type.dtype, v.nnz),
+                       type.shape.dims());
+}
+
+void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
+  data.assign(plan.slots.size(), nullptr);
+  std::copy(inputs.begin(), inputs.end(), data.begin());
+  outputs.clear();
+  new_values.assign(plan.updates.size(), Array());
+  owned.clear();
+  for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
+    if (plan.slots[s].sparse) data[s] = &sparse.emplace_back();
+  const auto make = [&](SlotId s) {
+    if (plan.slots[s].sparse) return Array();  // finish makes it
+    if (s < inputs.size()) {  // an input that is fetched: a copy, so that nothing aliases
+      Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
+      if (a.nbytes()) std::memcpy(a.raw(), inputs[s], a.nbytes());
+      return a;
+    }
+    Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
+    data[s] = a.raw();
+    return a;
+  };
+  std::vector<Array>& results = last ? outputs : crossing;
+  results.clear();
+  const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const auto same = std::find(slots.begin(), slots.begin() + static_cast<int64_t>(i), slots[i]);
+    results.push_back(same == slots.begin() + static_cast<int64_t>(i)
+                          ? make(slots[i])
+                          : results[static_cast<size_t>(same - slots.begin())]);
+  }
+  for (size_t i = 0; i < plan.updates.size(); ++i) {
+    if (plan.updates[i] == kNoValue) continue;
+    const SlotId s = plan.updates[i];
+    const bool made =
+        s >= inputs.size() && data[s];  // also an output, or the new value of two variables
+    if (!made) new_values[i] = make(s);
+  }
+  size_t bytes = 0;
+  for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
+    if (!data[s]) bytes += padded(plan.slots[s].nbytes()) + 64;
+  if (bytes == 0) return;
+  temporaries = Storage::allocate(bytes);
+  auto* at = static_cast<std::byte*>(temporaries.data());
+  for (size_t s = inputs.size(); s < plan.slots.size(); ++s) {
+    if (data[s]) continue;
+    data[s] = at;
+    at += padded(plan.slots[s].nbytes());
+  }
+}
+
+void FunctionImpl::Call::finish(const Plan& plan, bool last) {
+  const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (plan.slots[slots[i]].sparse) (last ? outputs : crossing)[i] = sparse_array(plan, slots[i]);
+}
+
+void FunctionImpl::Call::copy_shared_results(const Plan& plan) {
+  for (size_t i = 0; i < plan.updates.size(); ++i) {
+    const SlotId s = plan.updates[i];
+    if (s != kNoValue && !new_values[i].defined())
+      new_values[i] = Array::view(data[s], plan.slots[s].dtype, plan.slots[s].shape.dims()).copy();
+  }
+}
+
+void FunctionImpl::Call::run(const Plan& plan) {
+  const hg_run control = host.control();
+  for (const Segment& s : plan.segments) {
+    in.clear();
+    out.clear();
+    for (SlotId i : s.in) {
+      in.push_back(buffer_of(plan.slots[i], data[i]));
+      if (i < stamps.size()) in.back().stamp = stamps[i];
+    }
+    for (SlotId o : s.out) out.push_back(buffer_of(plan.slots[o], data[o]));
+    try {
+      s.compiled->run(in.data(), out.data(), &control);
+    } catch (...) {
+      host.flush();
+      throw;
+    }
+    host.flush();
+    for (size_t i = 0; i < out.size(); ++i)
+      if (out[i].release)
+        owned.emplace_back(s.out[i], std::shared_ptr<void>(out[i].owner, out[i].release));
+  }
+}
+
+void FunctionImpl::Call::clear() {
+  feeds.clear();
+  variables.clear();
+  sparse.clear();
+  owned.clear();
+  draws.clear();
+  inputs.clear();
+  outputs.clear();
+  new_values.clear();
+  crossing.clear();
+  kept.clear();
+  types.clear();
+  ints.clear();
+  temporaries = Storage();
+}
+
+}  // namespace horngate
