@@ -11,8 +11,11 @@ struct Recurrence {
   AxisSplit split;
   bool reverse;
 
-  /// Lines that are neighbours are done together, kWidth at a time, so that memory is read in rows.
   void operator()(const void* const* in, void* const* out, RunContext&) const {
+    if (split.inner == 1)
+      return rows(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]),
+                  static_cast<T*>(out[0]));
+    // Lines that are neighbours are done together, kWidth at a time, so that memory is read in rows.
     const int64_t groups = (split.inner + kWidth - 1) / kWidth;
     const int64_t bytes = split.n * std::min(split.inner, kWidth) * static_cast<int64_t>(sizeof(T));
     parallel_for(split.outer * groups, grain_for(bytes), [&](int64_t begin, int64_t end) {
@@ -25,7 +28,33 @@ struct Recurrence {
   }
 
  private:
-  static constexpr int64_t kWidth = 64;
+  static constexpr int64_t kWidth = 64, kRows = 8;
+
+  /// Each element waits for the one before it, so some rows are done at once.
+  void rows(const T* a, const T* b, T* y) const {
+    const int64_t n = split.n;
+    parallel_for(split.outer, grain_for(n * static_cast<int64_t>(sizeof(T))),
+                 [&](int64_t begin, int64_t end) {
+                   int64_t i = begin;
+                   for (; i + kRows <= end; i += kRows)
+                     some_rows<kRows>(a + i * n, b + i * n, y + i * n);
+                   for (; i < end; ++i) some_rows<1>(a + i * n, b + i * n, y + i * n);
+                 });
+  }
+
+  template <int kCount>
+  void some_rows(const T* a, const T* b, T* y) const {
+    Wide<T> last[kCount] = {};
+    for (int64_t i = 0; i < split.n; ++i) {
+      const int64_t column = reverse ? split.n - 1 - i : i;
+#pragma GCC unroll 8
+      for (int k = 0; k < kCount; ++k) {
+        const int64_t at = column + k * split.n;
+        last[k] = static_cast<Wide<T>>(widen(a[at]) * last[k] + widen(b[at]));
+        y[at] = narrow<T>(last[k]);
+      }
+    }
+  }
 
   void lines(const T* a, const T* b, T* y, int64_t width) const {
     Wide<T> last[kWidth] = {};
