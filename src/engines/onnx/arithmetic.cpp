@@ -1,0 +1,83 @@
+// Division with floor, its rest, and powers.
+#include "lower.h"
+
+namespace horngate::onnx {
+namespace {
+
+/// a - trunc(a / b) * b, exact.
+Value fmod(Builder& b, const Value& x, const Value& y) {
+  return b.binary("Mod", x, y, Attributes().number("fmod", 1));
+}
+
+Value zero(Builder& b, const Value& x) { return b.scalar(x.dtype, 0); }
+
+/// Where the rest of a truncated division has another sign than the divisor.
+Value must_step(Builder& b, const Value& rest, const Value& y) {
+  const Value differ =
+      b.compare("Xor", b.compare("Less", y, zero(b, y)), b.compare("Less", rest, zero(b, rest)));
+  return b.compare("And", differ, b.unary("Not", b.compare("Equal", rest, zero(b, rest))));
+}
+
+/// A divisor with which integers divide: 0 and -1 (the smallest number has no opposite) become 1.
+struct Divisor {
+  Value zero, minus, safe;
+};
+Divisor safe_divisor(Builder& b, const Value& y) {
+  Divisor d;
+  d.zero = b.compare("Equal", y, b.scalar(y.dtype, 0));
+  d.minus = b.compare("Equal", y, b.scalar(y.dtype, -1));
+  d.safe = b.where(b.compare("Or", d.zero, d.minus), b.scalar(y.dtype, 1), y);
+  return d;
+}
+
+void check_signed(const Value& x) {
+  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+}
+
+// The rest is exact; what is left divides to a whole number up to rounding.
+void floordiv(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0), y = widened(op, 1);
+  check_signed(x);
+  if (!is_float(x.dtype)) {
+    const Divisor d = safe_divisor(b, y);
+    const Value q = b.binary("Div", b.binary("Sub", x, b.binary("Mod", x, d.safe)), d.safe);
+    op.set(0, b.where(d.zero, zero(b, x), b.where(d.minus, b.unary("Neg", x), q)));
+    return;
+  }
+  const Value rest = fmod(b, x, y);
+  const Value q = b.binary("Div", b.binary("Sub", x, rest), y);
+  const Value step = b.cast(must_step(b, rest, y), x.dtype);
+  const Value floor = b.unary("Round", b.binary("Sub", q, step));
+  op.set(0, b.where(b.compare("Equal", y, zero(b, y)), b.binary("Div", x, y), floor));
+}
+
+void mod(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0), y = widened(op, 1);
+  check_signed(x);
+  if (!is_float(x.dtype)) {
+    const Divisor d = safe_divisor(b, y);
+    op.set(0, b.where(d.zero, zero(b, x), b.binary("Mod", x, d.safe)));
+    return;
+  }
+  const Value rest = fmod(b, x, y);
+  op.set(0, b.where(must_step(b, rest, y), b.binary("Add", rest, y), rest));
+}
+
+void pow(Op& op) {
+  const Value x = widened(op, 0);
+  // Through doubles, so that large powers of integers would not wrap around.
+  if (!is_float(x.dtype)) throw Unsupported("the runtime has it for floats only");
+  op.set(0, op.b.binary("Pow", x, widened(op, 1)));
+}
+
+}  // namespace
+
+void add_arithmetic(Table& t) {
+  t["floordiv"] = floordiv;
+  t["mod"] = mod;
+  t["pow"] = pow;
+}
+
+}  // namespace horngate::onnx

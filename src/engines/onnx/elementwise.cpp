@@ -1,0 +1,143 @@
+// Element-wise primitives that are, or nearly are, one operator each.
+#include <cmath>
+#include <limits>
+
+#include "lower.h"
+
+namespace horngate::onnx {
+namespace {
+
+template <const char* op_name>
+void unary(Op& op) {
+  op.set(0, op.b.unary(op_name, widened(op, 0)));
+}
+
+/// Two operands in the type that the runtime computes in. uint64 only where the bits do not depend on the sign.
+template <const char* op_name>
+void binary(Op& op) {
+  op.set(0, op.b.binary(op_name, widened(op, 0), widened(op, 1)));
+}
+
+Value ordered(Op& op, size_t i) {
+  return op.in[i].dtype == HG_BOOL ? op.b.cast(op.in[i], HG_INT32) : widened(op, i);
+}
+
+template <const char* op_name>
+void compare(Op& op) {
+  op.set(0, op.b.compare(op_name, ordered(op, 0), ordered(op, 1)));
+}
+
+void not_equal(Op& op) {
+  op.set(0, op.b.unary("Not", op.b.compare("Equal", ordered(op, 0), ordered(op, 1))));
+}
+
+void neg(Op& op) {
+  const Value x = widened(op, 0);
+  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+  op.set(0, op.b.unary("Neg", x));
+}
+
+// The runtime's Sign gives 0 for NaN.
+void sign(Op& op) {
+  const Value x = widened(op, 0);
+  const Value s = op.b.unary("Sign", x);
+  op.set(0, is_float(x.dtype) ? op.b.where(op.b.one("IsNaN", {x}, HG_BOOL, x.dims), x, s) : s);
+}
+
+void rsqrt(Op& op) { op.set(0, op.b.unary("Reciprocal", op.b.unary("Sqrt", widened(op, 0)))); }
+
+void erf(Op& op) {
+  const Value x = widened(op, 0);
+  if (x.dtype != HG_FLOAT32) throw Unsupported("the runtime has it for float32 only");
+  op.set(0, op.b.unary("Erf", x));
+}
+
+/// floor and round leave integers as they are.
+template <const char* op_name>
+void whole(Op& op) {
+  const Value x = widened(op, 0);
+  op.set(0, is_float(x.dtype) ? op.b.unary(op_name, x) : op.in[0]);
+}
+
+void cast(Op& op) { op.set(0, op.in[0]); }
+
+/// What Where has a kernel for; uint64 travels as int64.
+int32_t movable(int32_t dtype) {
+  if (dtype == HG_BOOL) return HG_UINT8;
+  return dtype == HG_UINT64 ? HG_INT64 : wide(dtype);
+}
+
+void select(Op& op) {
+  const int32_t t = movable(op.in[1].dtype);
+  op.set(0, op.b.where(op.in[0], op.b.cast(op.in[1], t), op.b.cast(op.in[2], t)));
+}
+
+// e^x - 1 = 2 t / (1 - t) with t = tanh(x / 2), which keeps its digits where e^x is near 1.
+void expm1(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0);
+  const auto number = [&](double v) { return b.scalar(x.dtype, v); };
+  const Value t = b.unary("Tanh", b.binary("Mul", x, number(0.5)));
+  const Value near = b.binary("Div", b.binary("Add", t, t), b.binary("Sub", number(1), t));
+  const Value far = b.binary("Sub", b.unary("Exp", x), number(1));
+  op.set(0, b.where(b.compare("Less", b.unary("Abs", x), number(0.5)), near, far));
+}
+
+// ln(1 + x) = ln(w) x / (w - 1) with w = 1 + x as it is rounded; x itself where w is 1.
+void log1p(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0);
+  const Value one = b.scalar(x.dtype, 1);
+  const Value w = b.binary("Add", x, one);
+  const Value log = b.unary("Log", w);
+  const Value near = b.binary("Mul", log, b.binary("Div", x, b.binary("Sub", w, one)));
+  const Value far = b.where(b.compare("Less", b.unary("Abs", x), one), near, log);
+  op.set(0, b.where(b.compare("Equal", w, one), x, far));
+}
+
+constexpr char kAbs[] = "Abs", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kSin[] = "Sin",
+               kCos[] = "Cos", kTanh[] = "Tanh", kSigmoid[] = "Sigmoid", kFloor[] = "Floor",
+               kRound[] = "Round", kNot[] = "Not", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul",
+               kDiv[] = "Div", kMax[] = "Max", kMin[] = "Min", kEqual[] = "Equal", kLess[] = "Less",
+               kLessOrEqual[] = "LessOrEqual", kGreater[] = "Greater",
+               kGreaterOrEqual[] = "GreaterOrEqual", kAnd[] = "And", kOr[] = "Or";
+
+}  // namespace
+
+void add_elementwise(Table& t) {
+  t["neg"] = neg;
+  t["abs"] = unary<kAbs>;
+  t["sign"] = sign;
+  t["exp"] = unary<kExp>;
+  t["expm1"] = expm1;
+  t["log"] = unary<kLog>;
+  t["log1p"] = log1p;
+  t["sqrt"] = unary<kSqrt>;
+  t["rsqrt"] = rsqrt;
+  t["sin"] = unary<kSin>;
+  t["cos"] = unary<kCos>;
+  t["tanh"] = unary<kTanh>;
+  t["sigmoid"] = unary<kSigmoid>;
+  t["erf"] = erf;
+  t["floor"] = whole<kFloor>;
+  t["round"] = whole<kRound>;
+  t["logical_not"] = unary<kNot>;
+  t["cast"] = cast;
+  t["add"] = binary<kAdd>;
+  t["sub"] = binary<kSub>;
+  t["mul"] = binary<kMul>;
+  t["div"] = binary<kDiv>;
+  t["maximum"] = binary<kMax>;
+  t["minimum"] = binary<kMin>;
+  t["eq"] = compare<kEqual>;
+  t["ne"] = not_equal;
+  t["lt"] = compare<kLess>;
+  t["le"] = compare<kLessOrEqual>;
+  t["gt"] = compare<kGreater>;
+  t["ge"] = compare<kGreaterOrEqual>;
+  t["logical_and"] = binary<kAnd>;
+  t["logical_or"] = binary<kOr>;
+  t["select"] = select;
+}
+
+}  // namespace horngate::onnx

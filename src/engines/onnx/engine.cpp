@@ -1,0 +1,97 @@
+// The onnx engine: ONNX Runtime behind engine.h.
+#include <cstring>
+#include <exception>
+#include <new>
+
+#include "executable.h"
+#include "horngate/engine.h"
+#include "lower.h"
+#include "runtime.h"
+
+namespace {
+
+using namespace horngate::onnx;
+
+int fail(hg_status* status, int32_t code, const char* text) {
+  status->code = code;
+  std::strncpy(status->text, text, sizeof status->text - 1);
+  status->text[sizeof status->text - 1] = 0;
+  return 1;
+}
+
+/// The status of the exception being handled. Texts of the library get the engine's name in front.
+int fail_with_current(hg_status* status) {
+  const auto named = [](const char* text) { return std::string("engine onnx: ") + text; };
+  try {
+    throw;
+  } catch (const IndexFault& e) {
+    return fail(status, HG_INDEX_ERROR, e.what());
+  } catch (const Unsupported& e) {
+    return fail(status, HG_NOT_IMPLEMENTED, named(e.what()).c_str());
+  } catch (const RuntimeFault& e) {
+    return fail(status, HG_RUNTIME_ERROR, named(e.what()).c_str());
+  } catch (const std::bad_alloc&) {
+    return fail(status, HG_RUNTIME_ERROR, "engine onnx: out of memory.");
+  } catch (const std::exception& e) {
+    return fail(status, HG_RUNTIME_ERROR, named(e.what()).c_str());
+  } catch (...) {
+    return fail(status, HG_RUNTIME_ERROR, "engine onnx: an unknown error occurred.");
+  }
+}
+
+extern hg_engine_api api;
+
+int open(const char*, void** engine, hg_status* status) try {
+  auto* runtime = new Runtime;  // stays: the library is never closed
+  api.version = runtime->version().c_str();
+  *engine = runtime;
+  return 0;
+} catch (const std::exception& e) {
+  return fail(status, HG_RUNTIME_ERROR, e.what());
+}
+
+int supports(void*, const hg_graph* graph, uint32_t node) try {
+  Lowering::check(*graph, node);
+  return 1;
+} catch (const std::exception&) {
+  return 0;
+}
+
+int compile(void* engine, const hg_graph* graph, void** executable, hg_status* status) try {
+  *executable = new Executable(*static_cast<const Runtime*>(engine), *graph);
+  return 0;
+} catch (...) {
+  return fail_with_current(status);
+}
+
+int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+        hg_status* status) try {
+  if (run && run->stopped && run->stopped(run->ctx))
+    return fail(status, HG_INTERRUPTED, "engine onnx: interrupted.");
+  static_cast<Executable*>(executable)->run(in, out);
+  return 0;
+} catch (...) {
+  return fail_with_current(status);
+}
+
+void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
+
+hg_engine_api api = {HG_ABI,
+                     sizeof(hg_engine_api),
+                     "onnx",
+                     "not loaded",
+                     HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN,
+                     open,
+                     supports,
+                     compile,
+                     run,
+                     free_executable,
+                     nullptr,
+                     nullptr,
+                     nullptr};
+
+}  // namespace
+
+extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &api : nullptr;
+}

@@ -1,0 +1,121 @@
+#include "executable.h"
+
+#include <cctype>
+#include <set>
+
+namespace horngate::onnx {
+namespace {
+
+Ints dims_list(const hg_type& t) { return Ints(t.dims, t.dims + t.rank); }
+
+/// The number that follows `mark` in a text.
+bool number_after(const std::string& text, const std::string& mark, int64_t& number) {
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) return false;
+  number = std::strtoll(text.c_str() + at + mark.size(), nullptr, 10);
+  return true;
+}
+
+}  // namespace
+
+Executable::Executable(const Runtime& runtime, const hg_graph& g)
+    : runtime_(runtime), n_in_(g.n_in), n_out_(g.n_out) {
+  Builder b;
+  Lowering lowering(b);
+  std::vector<Value> inputs;
+  std::vector<Message> in_infos, out_infos;
+  for (uint32_t i = 0; i < g.n_in; ++i) {
+    const hg_type& t = g.value[g.in[i]];
+    inputs.push_back(value_of("x" + std::to_string(i), t));
+    in_infos.push_back(make_value_info(inputs.back().name, t.dtype, dims_list(t)));
+    names_.push_back(inputs.back().name);
+    types_.push_back({onnx_type(t.dtype), dims_list(t)});
+  }
+  const std::vector<Value> outputs = lowering.graph(g, inputs);
+  std::set<std::string> used;
+  for (uint32_t i = 0; i < g.n_out; ++i) {
+    const hg_type& t = g.value[g.out[i]];
+    // An output must be made by a node, and by one of its own.
+    const bool own = outputs[i].name[0] == 't' && used.insert(outputs[i].name).second;
+    const std::string name = own ? outputs[i].name : b.unary("Identity", outputs[i]).name;
+    out_infos.push_back(make_value_info(name, t.dtype, dims_list(t)));
+    names_.push_back(name);
+    types_.push_back({onnx_type(t.dtype), dims_list(t)});
+  }
+  for (const std::string& n : names_) name_pointers_.push_back(n.c_str());
+  sites_ = lowering.sites();
+  session_ = runtime_.make_session(make_model(b.graph("horngate", in_infos, out_infos), "").data());
+}
+
+Executable::~Executable() {
+  for (const Frame& f : frames_)
+    for (OrtValue* v : f.values)
+      if (v) runtime_.release(v);
+  if (session_) runtime_.release(session_);
+}
+
+Executable::Frame Executable::take() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!frames_.empty()) {
+      Frame f = std::move(frames_.back());
+      frames_.pop_back();
+      return f;
+    }
+  }
+  return {std::vector<OrtValue*>(types_.size()), std::vector<const void*>(types_.size())};
+}
+
+void Executable::give(Frame frame) {
+  std::lock_guard lock(mutex_);
+  frames_.push_back(std::move(frame));
+}
+
+void Executable::wrap(Frame& f, size_t i, const hg_buffer& buffer) const {
+  static char nothing[64];
+  void* data = buffer.data ? buffer.data : nothing;
+  if (f.values[i] && f.data[i] == data) return;
+  if (f.values[i]) runtime_.release(f.values[i]);
+  f.values[i] = nullptr;
+  const Type& t = types_[i];
+  f.values[i] = runtime_.make_tensor(data, buffer.bytes, t.dims.data(), t.dims.size(), t.type);
+  f.data[i] = data;
+}
+
+void Executable::run(const hg_buffer* in, hg_buffer* out) {
+  struct Lease {
+    Executable& self;
+    Frame frame;
+    ~Lease() { self.give(std::move(frame)); }
+  } lease{*this, take()};
+  Frame& f = lease.frame;
+  for (size_t i = 0; i < n_in_; ++i) wrap(f, i, in[i]);
+  for (size_t i = 0; i < n_out_; ++i) wrap(f, n_in_ + i, out[i]);
+  try {
+    runtime_.run(session_, name_pointers_.data(), f.values.data(), n_in_,
+                 name_pointers_.data() + n_in_, n_out_, f.values.data() + n_in_);
+  } catch (const RuntimeFault& e) {
+    explain(e.what());
+  }
+}
+
+/// The runtime's text names the node: its label ends with # and the number of our site. What it says of indices is
+/// said in our words; all else is passed on.
+void Executable::explain(const std::string& text) const {
+  int64_t at = -1, index = 0;
+  const bool has_site =
+      number_after(text, "#", at) && at >= 0 && at < static_cast<int64_t>(sites_.size());
+  if (!has_site) throw RuntimeFault(text);
+  const Site& site = sites_[static_cast<size_t>(at)];
+  const std::string where = site.name.empty() ? "" : " (node \"" + site.name + "\")";
+  if (number_after(text, "idx=", index) || number_after(text, "indice = ", index)) {
+    constexpr auto shift = static_cast<int64_t>(kIndexShift);
+    if (index < -shift / 2) index += shift;
+    throw IndexFault(site.prim + ": index " + std::to_string(index) + " is out of range for axis " +
+                     std::to_string(site.axis) + " of size " + std::to_string(site.size) + "." +
+                     where);
+  }
+  throw RuntimeFault(site.prim + where + ": " + text);
+}
+
+}  // namespace horngate::onnx

@@ -1,0 +1,124 @@
+// Reductions, running sums and products, softmax.
+#include <algorithm>
+
+#include "lower.h"
+
+namespace horngate::onnx {
+namespace {
+
+bool is_empty(const Value& v) {
+  return std::any_of(v.dims.begin(), v.dims.end(), [](const Dim& d) { return d.n == 0; });
+}
+
+/// Sums and the like of nothing.
+bool reduced_nothing(Op& op, double value) {
+  if (!is_empty(op.in[0])) return false;
+  op.set(0, op.b.full(op.type(0).dtype, op.dims(0), value));
+  return true;
+}
+
+void reduce(Op& op, const char* name, const Value& x) {
+  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+  op.set(0, op.b.reduce(name, x, op.ints("axes"), op.number("keepdims") != 0));
+}
+
+void reduce_sum(Op& op) {
+  if (!reduced_nothing(op, 0)) reduce(op, "ReduceSum", widened(op, 0));
+}
+void reduce_prod(Op& op) {
+  if (!reduced_nothing(op, 1)) reduce(op, "ReduceProd", widened(op, 0));
+}
+
+template <const char* op_name>
+void extreme(Op& op) {
+  if (is_empty(op.in[0])) throw Unsupported("not of nothing");
+  reduce(op, op_name, widened(op, 0));
+}
+
+/// any and all are the maximum and the minimum of 0 and 1.
+template <const char* op_name, int of_nothing>
+void logical(Op& op) {
+  if (!reduced_nothing(op, of_nothing)) reduce(op, op_name, op.b.cast(op.in[0], HG_INT32));
+}
+
+// The first NaN, else the first of the largest (or smallest).
+template <const char* op_name>
+void arg(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0);
+  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+  const int64_t axis = op.number("axis");
+  Dims dims = x.dims;
+  dims.erase(dims.begin() + axis);
+  const Attributes along = Attributes().number("axis", axis).number("keepdims", 0);
+  const Value at = b.one(op_name, {x}, HG_INT64, dims, along);
+  if (!is_float(x.dtype)) return op.set(0, at);
+  const Value nan = b.cast(b.one("IsNaN", {x}, HG_BOOL, x.dims), HG_INT32);
+  const Value first = b.one("ArgMax", {nan}, HG_INT64, dims, along);
+  const Value any = b.cast(b.reduce("ReduceMax", nan, {axis}, false), HG_BOOL);
+  op.set(0, b.where(any, first, at));
+}
+
+void cumsum(Op& op) {
+  const Value x = widened(op, 0);
+  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+  op.set(0, op.b.one("CumSum", {x, op.b.scalar(HG_INT64, static_cast<double>(op.number("axis")))},
+                     x.dtype, x.dims,
+                     Attributes()
+                         .number("exclusive", op.number("exclusive"))
+                         .number("reverse", op.number("reverse"))));
+}
+
+// There is no operator: a Scan carries the product along the axis.
+void cumprod(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0);
+  const int64_t axis = op.number("axis"), backwards = op.number("reverse");
+  Dims slice = b.dims(x);
+  slice.erase(slice.begin() + axis);
+  const Value start = b.full(x.dtype, slice, 1);
+  b.begin_body();
+  const Value before{b.unique("product"), x.dtype, slice},
+      factor{b.unique("factor"), x.dtype, slice};
+  const Value after = b.binary("Mul", before, factor);
+  const Message body =
+      b.end_body({before, factor}, {after, op.number("exclusive") ? before : after});
+  const auto out = b.emit("Scan", {start.name, x.name}, 2,
+                          Attributes()
+                              .graph("body", body)
+                              .number("num_scan_inputs", 1)
+                              .ints("scan_input_axes", {axis})
+                              .ints("scan_input_directions", {backwards})
+                              .ints("scan_output_axes", {axis})
+                              .ints("scan_output_directions", {backwards}));
+  op.set(0, {out[1], x.dtype, x.dims});
+}
+
+template <const char* op_name>
+void softmax(Op& op) {
+  const Value x = widened(op, 0);
+  const int64_t axis = op.number("axis");
+  op.set(0, op.b.one(op_name, {x}, x.dtype, x.dims, Attributes().number("axis", axis)));
+}
+
+constexpr char kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin", kArgMax[] = "ArgMax",
+               kArgMin[] = "ArgMin", kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
+
+}  // namespace
+
+void add_reductions(Table& t) {
+  t["reduce_sum"] = reduce_sum;
+  t["reduce_prod"] = reduce_prod;
+  t["reduce_max"] = extreme<kReduceMax>;
+  t["reduce_min"] = extreme<kReduceMin>;
+  t["reduce_any"] = logical<kReduceMax, 0>;
+  t["reduce_all"] = logical<kReduceMin, 1>;
+  t["argmax"] = arg<kArgMax>;
+  t["argmin"] = arg<kArgMin>;
+  t["cumsum"] = cumsum;
+  t["cumprod"] = cumprod;
+  t["softmax"] = softmax<kSoftmax>;
+  t["log_softmax"] = softmax<kLogSoftmax>;
+}
+
+}  // namespace horngate::onnx
