@@ -18,6 +18,12 @@ Value must_step(Builder& b, const Value& rest, const Value& y) {
   return b.compare("And", differ, b.unary("Not", b.compare("Equal", rest, zero(b, rest))));
 }
 
+/// uint64 has no kernel of Where: the choice is made as int64.
+Value choose(Builder& b, const Value& condition, const Value& x, const Value& y) {
+  if (x.dtype != HG_UINT64) return b.where(condition, x, y);
+  return b.cast(b.where(condition, b.cast(x, HG_INT64), b.cast(y, HG_INT64)), HG_UINT64);
+}
+
 /// A divisor with which integers divide: 0 and -1 (the smallest number has no opposite) become 1.
 struct Divisor {
   Value zero, minus, safe;
@@ -25,23 +31,23 @@ struct Divisor {
 Divisor safe_divisor(Builder& b, const Value& y) {
   Divisor d;
   d.zero = b.compare("Equal", y, b.scalar(y.dtype, 0));
+  if (y.dtype == HG_UINT64) {
+    d.safe = choose(b, d.zero, b.scalar(y.dtype, 1), y);
+    return d;
+  }
   d.minus = b.compare("Equal", y, b.scalar(y.dtype, -1));
   d.safe = b.where(b.compare("Or", d.zero, d.minus), b.scalar(y.dtype, 1), y);
   return d;
-}
-
-void check_signed(const Value& x) {
-  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
 }
 
 // The rest is exact; what is left divides to a whole number up to rounding.
 void floordiv(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0), y = widened(op, 1);
-  check_signed(x);
   if (!is_float(x.dtype)) {
     const Divisor d = safe_divisor(b, y);
     const Value q = b.binary("Div", b.binary("Sub", x, b.binary("Mod", x, d.safe)), d.safe);
+    if (y.dtype == HG_UINT64) return op.set(0, choose(b, d.zero, zero(b, x), q));
     op.set(0, b.where(d.zero, zero(b, x), b.where(d.minus, b.unary("Neg", x), q)));
     return;
   }
@@ -55,10 +61,9 @@ void floordiv(Op& op) {
 void mod(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0), y = widened(op, 1);
-  check_signed(x);
   if (!is_float(x.dtype)) {
     const Divisor d = safe_divisor(b, y);
-    op.set(0, b.where(d.zero, zero(b, x), b.binary("Mod", x, d.safe)));
+    op.set(0, choose(b, d.zero, zero(b, x), b.binary("Mod", x, d.safe)));
     return;
   }
   const Value rest = fmod(b, x, y);
@@ -67,7 +72,7 @@ void mod(Op& op) {
 
 void pow(Op& op) {
   const Value x = widened(op, 0);
-  // Through doubles, so that large powers of integers would not wrap around.
+  // That of integers goes through doubles: large powers would not wrap around.
   if (!is_float(x.dtype)) throw Unsupported("the runtime has it for floats only");
   op.set(0, op.b.binary("Pow", x, widened(op, 1)));
 }

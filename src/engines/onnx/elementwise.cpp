@@ -12,7 +12,6 @@ void unary(Op& op) {
   op.set(0, op.b.unary(op_name, widened(op, 0)));
 }
 
-/// Two operands in the type that the runtime computes in. uint64 only where the bits do not depend on the sign.
 template <const char* op_name>
 void binary(Op& op) {
   op.set(0, op.b.binary(op_name, widened(op, 0), widened(op, 1)));
@@ -31,17 +30,14 @@ void not_equal(Op& op) {
   op.set(0, op.b.unary("Not", op.b.compare("Equal", ordered(op, 0), ordered(op, 1))));
 }
 
-void neg(Op& op) {
-  const Value x = widened(op, 0);
-  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
-  op.set(0, op.b.unary("Neg", x));
-}
+void neg(Op& op) { op.set(0, op.b.unary("Neg", as_signed(op, 0))); }
 
 // The runtime's Sign gives 0 for NaN.
 void sign(Op& op) {
   const Value x = widened(op, 0);
   const Value s = op.b.unary("Sign", x);
-  op.set(0, is_float(x.dtype) ? op.b.where(op.b.one("IsNaN", {x}, HG_BOOL, x.dims), x, s) : s);
+  if (!is_float(x.dtype) || !op.lowering.is_exact()) return op.set(0, s);
+  op.set(0, op.b.where(op.b.one("IsNaN", {x}, HG_BOOL, x.dims), x, s));
 }
 
 void rsqrt(Op& op) { op.set(0, op.b.unary("Reciprocal", op.b.unary("Sqrt", widened(op, 0)))); }
@@ -50,6 +46,14 @@ void erf(Op& op) {
   const Value x = widened(op, 0);
   if (x.dtype != HG_FLOAT32) throw Unsupported("the runtime has it for float32 only");
   op.set(0, op.b.unary("Erf", x));
+}
+
+// The runtime's Sigmoid loses the digits of small results: at -17 it gives twice the value.
+void sigmoid(Op& op) {
+  const Value x = widened(op, 0);
+  if (!op.lowering.is_exact()) return op.set(0, op.b.unary("Sigmoid", x));
+  const Value e = op.b.unary("Exp", op.b.unary("Neg", x));
+  op.set(0, op.b.unary("Reciprocal", op.b.binary("Add", e, op.b.scalar(x.dtype, 1))));
 }
 
 /// floor and round leave integers as they are.
@@ -64,7 +68,7 @@ void cast(Op& op) { op.set(0, op.in[0]); }
 /// What Where has a kernel for; uint64 travels as int64.
 int32_t movable(int32_t dtype) {
   if (dtype == HG_BOOL) return HG_UINT8;
-  return dtype == HG_UINT64 ? HG_INT64 : wide(dtype);
+  return dtype == HG_UINT64 ? int32_t{HG_INT64} : wide(dtype);
 }
 
 void select(Op& op) {
@@ -96,9 +100,9 @@ void log1p(Op& op) {
 }
 
 constexpr char kAbs[] = "Abs", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kSin[] = "Sin",
-               kCos[] = "Cos", kTanh[] = "Tanh", kSigmoid[] = "Sigmoid", kFloor[] = "Floor",
-               kRound[] = "Round", kNot[] = "Not", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul",
-               kDiv[] = "Div", kMax[] = "Max", kMin[] = "Min", kEqual[] = "Equal", kLess[] = "Less",
+               kCos[] = "Cos", kTanh[] = "Tanh", kFloor[] = "Floor", kRound[] = "Round",
+               kNot[] = "Not", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div",
+               kMax[] = "Max", kMin[] = "Min", kEqual[] = "Equal", kLess[] = "Less",
                kLessOrEqual[] = "LessOrEqual", kGreater[] = "Greater",
                kGreaterOrEqual[] = "GreaterOrEqual", kAnd[] = "And", kOr[] = "Or";
 
@@ -117,7 +121,7 @@ void add_elementwise(Table& t) {
   t["sin"] = unary<kSin>;
   t["cos"] = unary<kCos>;
   t["tanh"] = unary<kTanh>;
-  t["sigmoid"] = unary<kSigmoid>;
+  t["sigmoid"] = sigmoid;
   t["erf"] = erf;
   t["floor"] = whole<kFloor>;
   t["round"] = whole<kRound>;

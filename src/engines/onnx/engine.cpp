@@ -51,7 +51,7 @@ int open(const char*, void** engine, hg_status* status) try {
 }
 
 int supports(void*, const hg_graph* graph, uint32_t node) try {
-  Lowering::check(*graph, node);
+  Lowering::check(*graph, node, Aim::run);
   return 1;
 } catch (const std::exception&) {
   return 0;

@@ -21,7 +21,7 @@ bool number_after(const std::string& text, const std::string& mark, int64_t& num
 Executable::Executable(const Runtime& runtime, const hg_graph& g)
     : runtime_(runtime), n_in_(g.n_in), n_out_(g.n_out) {
   Builder b;
-  Lowering lowering(b);
+  Lowering lowering(b, Aim::run);
   std::vector<Value> inputs;
   std::vector<Message> in_infos, out_infos;
   for (uint32_t i = 0; i < g.n_in; ++i) {

@@ -9,6 +9,7 @@ namespace {
 Value strict_indices(Op& op, size_t operand) {
   Builder& b = op.b;
   const Value i = b.cast(op.in[operand], HG_INT64);
+  if (!op.lowering.is_exact()) return i;
   const Value negative = b.compare("Less", i, b.scalar(HG_INT64, 0));
   return b.where(negative, b.binary("Sub", i, b.scalar(HG_INT64, kIndexShift)), i);
 }
@@ -30,8 +31,7 @@ void scatter_add(Op& op) {
   const int64_t axis = op.number("axis"), n_index = op.in[0].rank(), rank = op.type(0).rank;
   Dims shape = op.dims(0);
   if (!is_static(shape)) throw Unsupported("its shape must be known");
-  if (is_static(updates.dims) && count(updates.dims) == 0)
-    return op.set(0, b.full(op.type(0).dtype, shape, 0));
+  if (is_empty(updates)) return op.set(0, b.full(op.type(0).dtype, shape, 0));
   op.lowering.note_size(shape[static_cast<size_t>(axis)].n);
   Ints to_front, front{axis}, back;
   for (int64_t i = 0; i < n_index; ++i) to_front.push_back(axis + i);

@@ -95,6 +95,21 @@ Value widened(Op& op, size_t operand) {
   return op.b.cast(op.in[operand], wide(op.in[operand].dtype));
 }
 
+Value as_signed(Op& op, size_t operand) {
+  const Value x = widened(op, operand);
+  return x.dtype == HG_UINT64 ? op.b.cast(x, HG_INT64) : x;
+}
+
+Value as_ordered(Op& op, size_t operand) {
+  const Value x = as_signed(op, operand);
+  if (op.in[operand].dtype != HG_UINT64) return x;
+  return op.b.binary("Add", x, op.b.scalar(HG_INT64, static_cast<double>(INT64_MIN)));
+}
+
+bool is_empty(const Value& v) {
+  return std::any_of(v.dims.begin(), v.dims.end(), [](const Dim& d) { return d.n == 0; });
+}
+
 void Lowering::lower(const hg_graph& g, const hg_node& n, std::vector<Value>& values) {
   const auto it = table().find(n.prim);
   if (it == table().end()) throw Unsupported(std::string("there is no operator for ") + n.prim);
@@ -133,10 +148,10 @@ std::vector<Value> Lowering::graph(const hg_graph& g, const std::vector<Value>& 
   return out;
 }
 
-void Lowering::check(const hg_graph& g, uint32_t node) {
+void Lowering::check(const hg_graph& g, uint32_t node, Aim aim) {
   const hg_node& n = g.node[node];
   Builder scratch;
-  Lowering lowering(scratch);
+  Lowering lowering(scratch, aim);
   std::vector<Value> values(g.n_value);
   for (uint32_t i = 0; i < n.n_in; ++i)
     values[n.in[i]] = value_of("x" + std::to_string(n.in[i]), g.value[n.in[i]]);

@@ -60,6 +60,11 @@ void add_control(Table& table);
 /// are cast back, which rounds, or wraps around as the small type would have.
 int32_t wide(int32_t dtype);
 Value widened(Op& op, size_t operand);
+/// The same with uint64 as int64: for what does not look at the sign, such as sums.
+Value as_signed(Op& op, size_t operand);
+/// uint64 as int64 in the same order, by adding the smallest int64; all else widened.
+Value as_ordered(Op& op, size_t operand);
+bool is_empty(const Value& v);
 
 /// Where a node of the model comes from, for messages.
 struct Site {
@@ -67,13 +72,18 @@ struct Site {
   int64_t axis = 0, size = 0;
 };
 
+/// What a model is for. To run: the results are those of native to the last few bits, NaN included. To exchange:
+/// the plain operator wherever there is one, as others expect to see it.
+enum class Aim { run, exchange };
+
 class Lowering {
  public:
-  explicit Lowering(Builder& builder) : b_(builder) {}
+  Lowering(Builder& builder, Aim aim) : b_(builder), aim_(aim) {}
+  bool is_exact() const { return aim_ == Aim::run; }
   /// Lowers all nodes. `inputs`: a value per input of the graph; gives one per output.
   std::vector<Value> graph(const hg_graph& graph, const std::vector<Value>& inputs);
   /// Throws Unsupported when the node cannot be lowered. For supports().
-  static void check(const hg_graph& graph, uint32_t node);
+  static void check(const hg_graph& graph, uint32_t node, Aim aim);
   const std::vector<Site>& sites() const { return sites_; }
   /// The size of the axis that the node being lowered indexes.
   void note_size(int64_t size) { sites_.back().size = size; }
@@ -82,6 +92,7 @@ class Lowering {
   void lower(const hg_graph& graph, const hg_node& node, std::vector<Value>& values);
 
   Builder& b_;
+  const Aim aim_;
   std::vector<Site> sites_;
 };
 

@@ -30,8 +30,7 @@ Value narrow(Op& op, const Value& v, const Ints& axes) {
 }
 
 void check_not_empty(const Value& x) {
-  for (const Dim& d : x.dims)
-    if (d.n == 0) throw Unsupported("not of nothing");
+  if (is_empty(x)) throw Unsupported("not of nothing");
 }
 
 /// 1 / sqrt(var + epsilon)

@@ -43,8 +43,7 @@ void dot_general(Op& op) {
   const Ints batch_a = op.ints("batch_a"), batch_b = op.ints("batch_b"),
              contract_a = op.ints("contract_a"), contract_b = op.ints("contract_b");
   for (size_t i : {0, 1})
-    if (is_static(op.in[i].dims) && count(op.in[i].dims) == 0)
-      return op.set(0, b.full(op.type(0).dtype, op.dims(0), 0));
+    if (is_empty(op.in[i])) return op.set(0, b.full(op.type(0).dtype, op.dims(0), 0));
   const Value x = widened(op, 0), y = widened(op, 1);
   const Ints free_a = free_axes(x, batch_a, contract_a), free_b = free_axes(y, batch_b, contract_b);
   // Two matrices: Gemm reads them transposed without moving them.

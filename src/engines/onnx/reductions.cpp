@@ -1,14 +1,10 @@
 // Reductions, running sums and products, softmax.
-#include <algorithm>
+#include <limits>
 
 #include "lower.h"
 
 namespace horngate::onnx {
 namespace {
-
-bool is_empty(const Value& v) {
-  return std::any_of(v.dims.begin(), v.dims.end(), [](const Dim& d) { return d.n == 0; });
-}
 
 /// Sums and the like of nothing.
 bool reduced_nothing(Op& op, double value) {
@@ -18,21 +14,44 @@ bool reduced_nothing(Op& op, double value) {
 }
 
 void reduce(Op& op, const char* name, const Value& x) {
-  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
   op.set(0, op.b.reduce(name, x, op.ints("axes"), op.number("keepdims") != 0));
 }
 
 void reduce_sum(Op& op) {
-  if (!reduced_nothing(op, 0)) reduce(op, "ReduceSum", widened(op, 0));
+  if (reduced_nothing(op, 0)) return;
+  const Value x = as_signed(op, 0);
+  const Ints axes = op.ints("axes");
+  const bool keepdims = op.number("keepdims") != 0;
+  // The runtime adds all of a long sum one after the other. The last axis by itself first: sums of sums are more
+  // exact, and run on all threads.
+  if (axes.size() < 2 || !is_float(x.dtype) || !op.lowering.is_exact())
+    return op.set(0, op.b.reduce("ReduceSum", x, axes, keepdims));
+  const Value part = op.b.reduce("ReduceSum", x, {axes.back()}, keepdims);
+  op.set(0, op.b.reduce("ReduceSum", part, Ints(axes.begin(), axes.end() - 1), keepdims));
 }
 void reduce_prod(Op& op) {
-  if (!reduced_nothing(op, 1)) reduce(op, "ReduceProd", widened(op, 0));
+  if (!reduced_nothing(op, 1)) reduce(op, "ReduceProd", as_signed(op, 0));
 }
 
-template <const char* op_name>
+// The runtime passes over NaN.
+template <const char* op_name, int sign>
 void extreme(Op& op) {
-  if (is_empty(op.in[0])) throw Unsupported("not of nothing");
-  reduce(op, op_name, widened(op, 0));
+  Builder& b = op.b;
+  const Value x = as_ordered(op, 0);
+  const Ints axes = op.ints("axes");
+  const bool keepdims = op.number("keepdims") != 0;
+  if (is_empty(x)) {
+    if (!is_float(x.dtype)) throw Unsupported("not of no integers");
+    return op.set(0, b.full(x.dtype, op.dims(0), -sign * std::numeric_limits<double>::infinity()));
+  }
+  Value y = b.reduce(op_name, x, axes, keepdims);
+  if (op.in[0].dtype == HG_UINT64)
+    y = b.binary("Add", y, b.scalar(HG_INT64, static_cast<double>(INT64_MIN)));
+  if (!is_float(x.dtype) || !op.lowering.is_exact()) return op.set(0, y);
+  const Value nan = b.cast(b.one("IsNaN", {x}, HG_BOOL, x.dims), HG_INT32);
+  const Value any = b.cast(b.reduce("ReduceMax", nan, axes, keepdims), HG_BOOL);
+  const Value none = b.scalar(x.dtype, std::numeric_limits<double>::quiet_NaN());
+  op.set(0, b.where(any, none, y));
 }
 
 /// any and all are the maximum and the minimum of 0 and 1.
@@ -45,14 +64,13 @@ void logical(Op& op) {
 template <const char* op_name>
 void arg(Op& op) {
   Builder& b = op.b;
-  const Value x = widened(op, 0);
-  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+  const Value x = as_ordered(op, 0);
   const int64_t axis = op.number("axis");
   Dims dims = x.dims;
   dims.erase(dims.begin() + axis);
   const Attributes along = Attributes().number("axis", axis).number("keepdims", 0);
   const Value at = b.one(op_name, {x}, HG_INT64, dims, along);
-  if (!is_float(x.dtype)) return op.set(0, at);
+  if (!is_float(x.dtype) || !op.lowering.is_exact()) return op.set(0, at);
   const Value nan = b.cast(b.one("IsNaN", {x}, HG_BOOL, x.dims), HG_INT32);
   const Value first = b.one("ArgMax", {nan}, HG_INT64, dims, along);
   const Value any = b.cast(b.reduce("ReduceMax", nan, {axis}, false), HG_BOOL);
@@ -60,8 +78,7 @@ void arg(Op& op) {
 }
 
 void cumsum(Op& op) {
-  const Value x = widened(op, 0);
-  if (x.dtype == HG_UINT64) throw Unsupported("not for uint64");
+  const Value x = as_signed(op, 0);
   op.set(0, op.b.one("CumSum", {x, op.b.scalar(HG_INT64, static_cast<double>(op.number("axis")))},
                      x.dtype, x.dims,
                      Attributes()
@@ -109,8 +126,8 @@ constexpr char kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin", kArgMax[]
 void add_reductions(Table& t) {
   t["reduce_sum"] = reduce_sum;
   t["reduce_prod"] = reduce_prod;
-  t["reduce_max"] = extreme<kReduceMax>;
-  t["reduce_min"] = extreme<kReduceMin>;
+  t["reduce_max"] = extreme<kReduceMax, 1>;
+  t["reduce_min"] = extreme<kReduceMin, -1>;
   t["reduce_any"] = logical<kReduceMax, 0>;
   t["reduce_all"] = logical<kReduceMin, 1>;
   t["argmax"] = arg<kArgMax>;

@@ -119,8 +119,7 @@ void pad(Op& op) {
   const Value& x = op.in[0];
   const bool direct = x.dtype != HG_BFLOAT16 && x.dtype != HG_INT16 && x.dtype != HG_UINT16;
   const double value = op.real("value");
-  if (std::any_of(x.dims.begin(), x.dims.end(), [](const Dim& d) { return d.n == 0; }))
-    return op.set(0, op.b.full(x.dtype, op.dims(0), value));
+  if (is_empty(x)) return op.set(0, op.b.full(x.dtype, op.dims(0), value));
   op.set(0, op.b.pad(direct ? x : widened(op, 0), op.ints("low"), op.ints("high"), value));
 }
 
