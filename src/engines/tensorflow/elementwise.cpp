@@ -1,0 +1,166 @@
+// Element-wise primitives.
+#include "lower.h"
+
+namespace horngate::tf {
+namespace {
+
+template <const char* kOp>
+void unary(Call& c) {
+  c.give(c.graph.unary(kOp, c.in[0]));
+}
+template <const char* kOp>
+void binary(Call& c) {
+  c.give(c.graph.binary(kOp, c.in[0], c.in[1]));
+}
+template <const char* kOp>
+void compare(Call& c) {
+  c.give(c.graph.compare(kOp, c.in[0], c.in[1]));
+}
+/// Of integers it is the number itself.
+template <const char* kOp>
+void rounding(Call& c) {
+  c.give(is_float(c.in[0].type) ? c.graph.unary(kOp, c.in[0]) : c.in[0]);
+}
+template <const char* kOp>
+void logical(Call& c) {
+  c.give(c.graph.op(kOp).in(c.in[0]).in(c.in[1]).value(kBool,
+                                                       broadcast_dims(c.in[0].dims, c.in[1].dims)));
+}
+
+constexpr char kAbs[] = "Abs", kAdd[] = "AddV2", kCos[] = "Cos", kDiv[] = "RealDiv", kErf[] = "Erf",
+               kExp[] = "Exp", kExpm1[] = "Expm1", kFloor[] = "Floor", kLog[] = "Log",
+               kLog1p[] = "Log1p", kMul[] = "Mul", kNeg[] = "Neg", kRound[] = "Rint",
+               kRsqrt[] = "Rsqrt", kSigmoid[] = "Sigmoid", kSign[] = "Sign", kSin[] = "Sin",
+               kSqrt[] = "Sqrt", kSub[] = "Sub", kTanh[] = "Tanh", kEqual[] = "Equal",
+               kNotEqual[] = "NotEqual", kLess[] = "Less", kLessEqual[] = "LessEqual",
+               kGreater[] = "Greater", kGreaterEqual[] = "GreaterEqual", kAnd[] = "LogicalAnd",
+               kOr[] = "LogicalOr";
+
+bool is_unsigned(Type t) {
+  return t == kUint8 || t == kUint16 || t == kUint32 || t == kUint64 || t == kBool;
+}
+
+void abs(Call& c) {
+  if (is_unsigned(c.in[0].type))
+    c.give(c.in[0]);
+  else
+    unary<kAbs>(c);
+}
+
+void logical_not(Call& c) {
+  c.give(c.graph.op("LogicalNot").in(c.in[0]).value(kBool, c.in[0].dims));
+}
+
+void cast(Call& c) { c.give(c.graph.cast(c.in[0], c.out_type())); }
+
+void select(Call& c) { c.give(c.graph.select(c.in[0], c.in[1], c.in[2])); }
+
+/// NaN of either operand is the result, as in NumPy.
+template <bool kLargest>
+void extreme(Call& c) {
+  const Value &a = c.in[0], &b = c.in[1];
+  if (a.type == kBool) {
+    kLargest ? logical<kOr>(c) : logical<kAnd>(c);
+    return;
+  }
+  Graph& g = c.graph;
+  Value y = g.binary(kLargest ? "Maximum" : "Minimum", a, b);
+  c.give(y);
+}
+
+/// Integers divided by 0 give 0 and the smallest one by -1 itself; TensorFlow stops at both.
+template <bool kQuotient>
+void divide_floor(Call& c) {
+  Graph& g = c.graph;
+  const char* op = kQuotient ? "FloorDiv" : "FloorMod";
+  const Value &a = c.in[0], &b = c.in[1];
+  if (is_float(a.type)) {
+    c.give(g.binary(op, a, b));
+    return;
+  }
+  const Value zero = g.scalar(b.type, 0), one = g.scalar(b.type, 1);
+  const Value by_zero = g.compare("Equal", b, zero);
+  Value safe = g.select(by_zero, one, b), result;
+  if (!is_unsigned(b.type)) {
+    const Value minus = g.compare("Equal", b, g.cast(g.scalar(kInt64, -1), b.type));
+    safe = g.select(minus, one, safe);
+    const Value plain = g.binary(op, a, safe);
+    result = kQuotient ? g.select(minus, g.unary("Neg", a), plain) : plain;
+  } else {
+    result = g.binary(op, a, safe);
+  }
+  c.give(g.select(by_zero, zero, result));
+}
+
+/// Integers to a negative power: 1 and -1 stay what they are, all others become 0.
+void power(Call& c) {
+  Graph& g = c.graph;
+  const Value &a = c.in[0], &b = c.in[1];
+  if (is_float(a.type)) {
+    c.give(g.binary("Pow", a, b));
+    return;
+  }
+  if (is_unsigned(a.type)) {
+    c.give(g.binary("Pow", a, b));
+    return;
+  }
+  const Value zero = g.scalar(a.type, 0), one = g.scalar(a.type, 1);
+  const Value minus_one = g.cast(g.scalar(kInt64, -1), a.type);
+  const Value negative = g.compare("Less", b, zero);
+  // The exponent's parity decides for -1; 2 and 1 stand for even and odd.
+  const Value odd = g.compare("NotEqual", g.binary("FloorMod", b, g.scalar(b.type, 2)), zero);
+  const Value harmless = g.select(negative, g.select(odd, one, g.scalar(b.type, 2)), b);
+  const Value unit = g.op("LogicalOr")
+                         .in(g.compare("Equal", a, one))
+                         .in(g.compare("Equal", a, minus_one))
+                         .value(kBool, a.dims);
+  const Value lost = g.op("LogicalAnd")
+                         .in(negative)
+                         .in(g.op("LogicalNot").in(unit).value(kBool, a.dims))
+                         .value(kBool, broadcast_dims(a.dims, b.dims));
+  c.give(g.select(lost, zero, g.binary("Pow", a, harmless)));
+}
+
+}  // namespace
+
+Lowerings elementwise_lowerings() {
+  static constexpr Lowering kTable[] = {{"neg", unary<kNeg>},
+                                        {"abs", abs},
+                                        {"sign", unary<kSign>},
+                                        {"exp", unary<kExp>},
+                                        {"expm1", unary<kExpm1>},
+                                        {"log", unary<kLog>},
+                                        {"log1p", unary<kLog1p>},
+                                        {"sqrt", unary<kSqrt>},
+                                        {"rsqrt", unary<kRsqrt>},
+                                        {"sin", unary<kSin>},
+                                        {"cos", unary<kCos>},
+                                        {"tanh", unary<kTanh>},
+                                        {"sigmoid", unary<kSigmoid>},
+                                        {"erf", unary<kErf>},
+                                        {"floor", rounding<kFloor>},
+                                        {"round", rounding<kRound>},
+                                        {"logical_not", logical_not},
+                                        {"cast", cast},
+                                        {"add", binary<kAdd>},
+                                        {"sub", binary<kSub>},
+                                        {"mul", binary<kMul>},
+                                        {"div", binary<kDiv>},
+                                        {"floordiv", divide_floor<true>},
+                                        {"mod", divide_floor<false>},
+                                        {"pow", power},
+                                        {"maximum", extreme<true>},
+                                        {"minimum", extreme<false>},
+                                        {"eq", compare<kEqual>},
+                                        {"ne", compare<kNotEqual>},
+                                        {"lt", compare<kLess>},
+                                        {"le", compare<kLessEqual>},
+                                        {"gt", compare<kGreater>},
+                                        {"ge", compare<kGreaterEqual>},
+                                        {"logical_and", logical<kAnd>},
+                                        {"logical_or", logical<kOr>},
+                                        {"select", select}};
+  return kTable;
+}
+
+}  // namespace horngate::tf

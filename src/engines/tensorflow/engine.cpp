@@ -1,0 +1,75 @@
+// The tensorflow engine: what engine.h asks for.
+#include <cstring>
+
+#include "session.h"
+
+namespace horngate::tf {
+namespace {
+
+/// Runs `work`; what it throws becomes a status.
+template <class F>
+int guarded(hg_status* status, F&& work) {
+  const auto fill = [&](int code, const char* text) {
+    if (!status) return 1;
+    status->code = code;
+    std::strncpy(status->text, text, sizeof status->text - 1);
+    status->text[sizeof status->text - 1] = 0;
+    return 1;
+  };
+  try {
+    work();
+    return 0;
+  } catch (const Error& e) {
+    return fill(e.code, e.what());
+  } catch (const std::bad_alloc&) {
+    return fill(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
+  } catch (const std::exception& e) {
+    return fill(HG_RUNTIME_ERROR, e.what());
+  } catch (...) {
+    return fill(HG_RUNTIME_ERROR, "engine tensorflow: an unknown error occurred.");
+  }
+}
+
+int open(const char*, void** engine, hg_status* status) {
+  static int token;
+  *engine = &token;
+  return guarded(status, load);
+}
+
+int supports(void*, const hg_graph* graph, uint32_t node) {
+  int yes = 0;
+  guarded(nullptr, [&] { yes = can_lower(*graph, graph->node[node]); });
+  return yes;
+}
+
+int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
+  return guarded(status, [&] { *executable = new Executable(*graph); });
+}
+
+int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+        hg_status* status) {
+  return guarded(status, [&] { static_cast<Executable*>(executable)->run(in, out, run); });
+}
+
+void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
+
+const hg_engine_api kApi = {HG_ABI,
+                            sizeof(hg_engine_api),
+                            "tensorflow",
+                            "2.21",
+                            HG_CAP_CONCURRENT_RUN,
+                            open,
+                            supports,
+                            compile,
+                            run,
+                            free_executable,
+                            nullptr,
+                            nullptr,
+                            nullptr};
+
+}  // namespace
+}  // namespace horngate::tf
+
+extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &horngate::tf::kApi : nullptr;
+}

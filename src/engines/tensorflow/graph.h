@@ -1,0 +1,115 @@
+// Graph: a TensorFlow graph that is being built, and the operations that lowerings are made of.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node.h"
+
+namespace horngate::tf {
+
+/// A value in a TensorFlow graph.
+struct Value {
+  COutput out{};
+  Type type = kNoType;
+  Dims dims;
+
+  size_t rank() const { return dims.size(); }
+};
+using Values = std::vector<Value>;
+
+/// `wanted` when TensorFlow has a CPU kernel of the operation for it, else a type that it has one for and that
+/// holds all values; kNoType when there is none. `attr` names the operation's type attribute.
+Type kernel_type(const char* op, Type wanted, const char* attr = "T");
+inline bool has_kernel(const char* op, Type type, const char* attr = "T") {
+  return kernel_type(op, type, attr) == type;
+}
+
+inline bool is_float(Type t) { return t == kFloat || t == kDouble || t == kHalf || t == kBfloat16; }
+inline bool is_half(Type t) { return t == kHalf || t == kBfloat16; }
+/// In which sums and products of a type are computed: halves in float32.
+inline Type wide_type(Type t) { return is_half(t) ? kFloat : t; }
+
+class Graph {
+ public:
+  Graph();
+  ~Graph();
+  Graph(const Graph&) = delete;
+
+  /// One operation: attributes and inputs by chained calls, then value() or finish().
+  class Op {
+   public:
+    Op(Graph& graph, const char* type, const std::string& name);
+    Op& in(const Value& v);
+    Op& list(const Values& vs);
+    Op& type(const char* key, Type v);
+    Op& types(const char* key, const Values& vs);
+    Op& shape(const char* key, const Dims& v);
+    Op& number(const char* key, int64_t v);
+    Op& numbers(const char* key, const Dims& v);
+    Op& flag(const char* key, bool v);
+    Op& real(const char* key, double v);
+    Op& text(const char* key, const std::string& v);
+    Op& function(const char* key, const std::string& name);
+    COperation* finish();
+    Value value(Type type, Dims dims);
+
+   private:
+    friend class Graph;
+    Graph& graph_;
+    CDescription* description_;
+    const char* op_;
+  };
+  /// `label` becomes part of the operation's name in TensorFlow's messages.
+  Op op(const char* type, const std::string& label = {});
+
+  CGraphT* get() const { return graph_; }
+
+  Value placeholder(Type type, const Dims& dims);
+  Value constant(Type type, const Dims& dims, const void* data);
+  Value zeros(Type type, const Dims& dims);
+  Value scalar(Type type, double v);
+  /// A 1-D constant of int32 (what most operations take) or int64.
+  Value ints(const Dims& v, Type type = kInt32);
+  Value integer(int64_t v, Type type = kInt32);
+
+  Value identity(const Value& x);
+  Value cast(const Value& x, Type type);
+  /// One and two operands of one type, through a type that has a kernel. NumPy broadcasting.
+  Value unary(const char* op, const Value& x);
+  Value binary(const char* op, const Value& a, const Value& b);
+  Value compare(const char* op, const Value& a, const Value& b);
+  Value select(const Value& condition, const Value& a, const Value& b);
+  /// A reduction over axes.
+  Value reduce(const char* op, const Value& x, const Dims& axes, bool keepdims);
+
+  Value reshape(const Value& x, const Dims& dims);
+  Value broadcast(const Value& x, const Dims& dims);
+  Value transpose(const Value& x, const Dims& perm);
+  Value concat(const Values& parts, int64_t axis);
+  /// `counts` elements along each axis from `starts`, every `steps`-th.
+  Value slice(const Value& x, const Dims& starts, const Dims& counts, const Dims& steps);
+  Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value);
+  /// Entry `index` (a scalar) along axis 0, which goes.
+  Value entry(const Value& x, const Value& index);
+
+  /// A function made of this graph; the names of TensorFlow's functions must be unique in a graph.
+  CFunction* to_function(const std::string& name, const Values& in, const Values& out) const;
+  /// Takes over a function, and those that it calls.
+  void add_function(CFunction* function);
+  void add_functions_of(const Graph& body);
+
+ private:
+  CGraphT* graph_;
+  int next_ = 0;
+  std::map<std::string, Value> small_constants_;
+  std::vector<std::shared_ptr<CFunction>> functions_;
+};
+
+Dims broadcast_dims(const Dims& a, const Dims& b);
+/// A name that no function of this process has had.
+std::string fresh_name(const char* what);
+
+}  // namespace horngate::tf

@@ -1,0 +1,163 @@
+// Finding TensorFlow, loading it and binding its functions.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "api.h"
+
+namespace horngate::tf {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "libtensorflow_cc.so.2";
+constexpr int kOldest = 16, kTested = 21;  // minor versions of 2.x
+
+Api functions{};
+const char* version = "";
+
+void add_list(std::vector<fs::path>& folders, std::string_view list) {
+  while (!list.empty()) {
+    const size_t colon = list.find(':');
+    if (const auto one = list.substr(0, colon); !one.empty()) folders.emplace_back(one);
+    list = colon == std::string_view::npos ? std::string_view() : list.substr(colon + 1);
+  }
+}
+
+/// Folders that may hold the package, or its libraries: the user's word alone when there is one.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> out;
+  if (const char* own = std::getenv("HORNGATE_TENSORFLOW"); own && *own) return {own};
+  if (const char* home = std::getenv("HORNGATE_HOME"); home && *home)
+    out.push_back(fs::path(home) / "engines" / "tensorflow");
+  else if (const char* user = std::getenv("HOME"); user && *user)
+    out.push_back(fs::path(user) / ".horngate" / "engines" / "tensorflow");
+  if (const char* python = std::getenv("HORNGATE_PYTHON_PATHS")) add_list(out, python);
+  return out;
+}
+
+fs::path find_library() {
+  std::string looked;
+  for (const fs::path& folder : folders()) {
+    std::error_code ignored;
+    for (const fs::path& inner : {folder / "tensorflow", folder})
+      if (fs::exists(inner / kLibrary, ignored)) return inner / kLibrary;
+    looked += (looked.empty() ? "" : ", ") + folder.string();
+  }
+  throw Error(HG_RUNTIME_ERROR,
+              std::string("there is no ") + kLibrary + " in " +
+                  (looked.empty() ? "any known folder" : looked) +
+                  ". Install it with \"horngate engines install tensorflow\" or \"pip install "
+                  "tensorflow-cpu\", or set HORNGATE_TENSORFLOW to the folder that holds it.");
+}
+
+/// While one is alive nothing that the process writes to standard error is seen: TensorFlow greets before its own
+/// log level counts.
+class Silence {
+ public:
+  Silence() {
+    std::fflush(stderr);
+    kept_ = dup(2);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (kept_ >= 0 && nowhere >= 0) dup2(nowhere, 2);
+    if (nowhere >= 0) close(nowhere);
+  }
+  ~Silence() {
+    std::fflush(stderr);
+    if (kept_ < 0) return;
+    dup2(kept_, 2);
+    close(kept_);
+  }
+  Silence(const Silence&) = delete;
+
+ private:
+  int kept_;
+};
+
+void check_version(const fs::path& path) {
+  int major = 0, minor = 0;
+  version = functions.Version();
+  if (std::sscanf(version, "%d.%d", &major, &minor) != 2 || major != 2 || minor < kOldest)
+    throw Error(HG_RUNTIME_ERROR, path.string() + " is TensorFlow " + version +
+                                      "; this engine needs 2." + std::to_string(kOldest) +
+                                      " to 2." + std::to_string(kTested) +
+                                      " (newer ones of 2.x may work).");
+}
+
+void bind(const fs::path& path) {
+  // Before the library is loaded: it reads these once.
+  setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
+  setenv("TF_ENABLE_ONEDNN_OPTS", "1", 0);
+  void* library;
+  std::string why;
+  {
+    const Silence silence;
+    library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (const char* text = library ? nullptr : dlerror()) why = text;
+  }
+  if (!library)
+    throw Error(HG_RUNTIME_ERROR, path.string() + " could not be loaded: " + why +
+                                      ". The file may be damaged: install TensorFlow again.");
+#define FUNCTION(result, name, arguments)                                              \
+  functions.name = reinterpret_cast<result(*) arguments>(dlsym(library, "TF_" #name)); \
+  if (!functions.name)                                                                 \
+    throw Error(HG_RUNTIME_ERROR, path.string() +                                      \
+                                      " has no function TF_" #name                     \
+                                      ": it is not a TensorFlow that this engine can use.");
+  HORNGATE_TF_FUNCTIONS(FUNCTION)
+#undef FUNCTION
+  check_version(path);
+}
+
+}  // namespace
+
+const Api& api() { return functions; }
+const char* library_version() { return version; }
+
+void load() {
+  static std::once_flag once;  // stays open after a failure, so that a later call may succeed
+  std::call_once(once, [] { bind(find_library()); });
+}
+
+void Status::check(const char* doing) const {
+  const int code = api().GetCode(status_);
+  if (code == 0) return;
+  // 3 INVALID_ARGUMENT, 9 FAILED_PRECONDITION, 11 OUT_OF_RANGE, 12 UNIMPLEMENTED
+  const int kind = code == 3 || code == 9 || code == 11 ? HG_VALUE_ERROR
+                   : code == 12                         ? HG_NOT_IMPLEMENTED
+                                                        : HG_RUNTIME_ERROR;
+  throw Error(kind, std::string("engine tensorflow: ") + doing + ": " + api().Message(status_));
+}
+
+Type type_of(int32_t dtype) {
+  constexpr Type kTypes[] = {kHalf,  kBfloat16, kFloat,  kDouble, kInt8,   kInt16, kInt32,
+                             kInt64, kUint8,    kUint16, kUint32, kUint64, kBool};
+  if (dtype < 0 || dtype > HG_BOOL) throw Error(HG_TYPE_ERROR, "engine tensorflow: unknown dtype.");
+  return kTypes[dtype];
+}
+
+size_t size_of(Type type) {
+  switch (type) {
+    case kBool:
+    case kInt8:
+    case kUint8: return 1;
+    case kHalf:
+    case kBfloat16:
+    case kInt16:
+    case kUint16: return 2;
+    case kFloat:
+    case kInt32:
+    case kUint32: return 4;
+    default: return 8;
+  }
+}
+
+}  // namespace horngate::tf

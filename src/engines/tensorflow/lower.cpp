@@ -1,0 +1,82 @@
+// The table of lowerings, and the walk over a graph.
+#include "lower.h"
+
+#include <string_view>
+#include <unordered_map>
+
+namespace horngate::tf {
+namespace {
+
+constexpr int32_t kMaxRank = 8;  // more axes than many of TensorFlow's kernels take
+
+using Table = std::unordered_map<std::string_view, Lowering>;
+
+const Table& table() {
+  static const auto* made = [] {
+    auto* t = new Table;
+    for (const Lowerings& group :
+         {elementwise_lowerings(), reduction_lowerings(), shape_lowerings(), product_lowerings(),
+          conv_lowerings(), pool_lowerings(), norm_lowerings(), control_lowerings()})
+      for (const Lowering& l : group) t->emplace(l.prim, l);
+    return t;
+  }();
+  return *made;
+}
+
+bool is_empty(const hg_type& t) {
+  for (int32_t i = 0; i < t.rank; ++i)
+    if (t.dims[i] == 0) return true;
+  return false;
+}
+
+}  // namespace
+
+const Lowering* find_lowering(const char* prim) {
+  const auto it = table().find(prim);
+  return it == table().end() ? nullptr : &it->second;
+}
+
+bool can_lower(const hg_graph& graph, const hg_node& node) {
+  const Lowering* l = find_lowering(node.prim);
+  if (!l || node.rev > 1) return false;
+  const auto fits = [&](uint32_t v) {
+    const hg_type& t = graph.value[v];
+    return t.rank <= kMaxRank && !(t.flags & HG_TYPE_SPARSE);
+  };
+  for (uint32_t i = 0; i < node.n_in; ++i)
+    if (!fits(node.in[i])) return false;
+  for (uint32_t i = 0; i < node.n_out; ++i)
+    if (!fits(node.out[i])) return false;
+  for (uint32_t b = 0; b < node.n_body; ++b)
+    for (uint32_t i = 0; i < node.body[b]->n_node; ++i)
+      if (!can_lower(*node.body[b], node.body[b]->node[i])) return false;
+  return !l->can || l->can(Node(graph, node));
+}
+
+Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
+  Values now(graph.n_value);
+  for (uint32_t i = 0; i < graph.n_in; ++i) now[graph.in[i]] = inputs[i];
+  for (uint32_t i = 0; i < graph.n_node; ++i) {
+    const hg_node& n = graph.node[i];
+    Call call{to, Node(graph, n), {}, {}};
+    for (uint32_t k = 0; k < n.n_in; ++k) call.in.push_back(now[n.in[k]]);
+    bool all_empty = true;
+    for (uint32_t k = 0; k < n.n_out; ++k) all_empty &= is_empty(graph.value[n.out[k]]);
+    if (all_empty) {  // nothing to compute, and some kernels refuse
+      for (uint32_t k = 0; k < n.n_out; ++k)
+        call.give(to.constant(call.out_type(k), call.node.out_dims(k), ""));
+    } else {
+      const Lowering* l = find_lowering(n.prim);
+      if (!l)
+        throw Error(HG_NOT_IMPLEMENTED,
+                    std::string("engine tensorflow: cannot run ") + n.prim + ".");
+      l->lower(call);
+    }
+    for (uint32_t k = 0; k < n.n_out; ++k) now[n.out[k]] = call.out[k];
+  }
+  Values out;
+  for (uint32_t i = 0; i < graph.n_out; ++i) out.push_back(now[graph.out[i]]);
+  return out;
+}
+
+}  // namespace horngate::tf

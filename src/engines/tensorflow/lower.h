@@ -1,0 +1,46 @@
+// Lowerings: how each primitive becomes operations of TensorFlow.
+#pragma once
+
+#include <span>
+
+#include "graph.h"
+
+namespace horngate::tf {
+
+/// One node while it is lowered.
+struct Call {
+  Graph& graph;
+  Node node;
+  Values in;
+  Values out;  // the lowering fills it
+
+  Type out_type(uint32_t i = 0) const { return type_of(node.out_type(i).dtype); }
+  void give(Value v) { out.push_back(std::move(v)); }
+};
+
+struct Lowering {
+  const char* prim;
+  void (*lower)(Call&);
+  /// Whether it can take that node; null: always.
+  bool (*can)(const Node&) = nullptr;
+};
+
+/// What the engine has for a primitive; null when nothing.
+const Lowering* find_lowering(const char* prim);
+/// Whether the engine runs a node: it has a lowering that takes it, and so for all nodes of its bodies.
+bool can_lower(const hg_graph& graph, const hg_node& node);
+/// Adds all nodes of a graph whose inputs are given; returns its outputs.
+Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs);
+
+// The groups of the table, one file each.
+using Lowerings = std::span<const Lowering>;
+Lowerings elementwise_lowerings();
+Lowerings reduction_lowerings();
+Lowerings shape_lowerings();
+Lowerings product_lowerings();
+Lowerings conv_lowerings();
+Lowerings pool_lowerings();
+Lowerings norm_lowerings();
+Lowerings control_lowerings();
+
+}  // namespace horngate::tf

@@ -1,0 +1,4 @@
+#include "lower.h"
+namespace horngate::tf {
+Lowerings pool_lowerings() { return {}; }
+}  // namespace horngate::tf
