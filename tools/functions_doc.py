@@ -28,7 +28,7 @@ CPP_NAMES = {"switch": "switch_"}
 NO_GRADIENT = set(
     "all any arange argmax argmin ctc_decode ctc_label_dense_to_sparse equal eye greater"
     " greater_equal in_top_k learning_phase less less_equal lesser lesser_equal not_equal one_hot"
-    " ones ones_like random_binomial random_normal random_uniform round shape sign size"
+    " ones ones_like random_binomial random_normal random_uniform round shape size"
     " stop_gradient truncated_normal zeros zeros_like".split()
 )
 # Settings, questions, values, and what graphs begin with: here a gradient has no meaning.

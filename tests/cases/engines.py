@@ -34,7 +34,6 @@ ENGINES = {
     "onnx": Engine(
         "onnx",
         tolerance=1.5,
-        lacks=OPEN,
         absolute={
             "sin(*-float64": 4e-16,  # near multiples of pi
             "cos(*-float64": 4e-16,

@@ -28,7 +28,6 @@ PYTHON_ONLY = {
     "is_tensor": "the type says it",
 }
 # What comes with other branches of work; here until it is there.
-OPEN = {"ctc_label_dense_to_sparse": "sparse tensors of the engine come first"}
 # C++ keywords, and Python's **kwargs as a field.
 NAME = {"switch": "switch_"}
 EXTRA = {
@@ -110,8 +109,6 @@ def test_the_list_is_whole():
 
 @pytest.mark.parametrize("name", sorted([*ENTRIES, *BEYOND]))
 def test_function(name):
-    if name in OPEN and not overloads(name):
-        pytest.skip(f"open: {OPEN[name]}")
     assert overloads(name), f"{name} is not declared"
     wanted = wanted_arguments(name)
     faults = []
@@ -130,8 +127,6 @@ def test_function(name):
 
 @pytest.mark.parametrize("name", sorted([*ENTRIES, *BEYOND]))
 def test_comment_and_example(name):
-    if name in OPEN and not overloads(name):
-        pytest.skip(f"open: {OPEN[name]}")
     first = overloads(name)[0]
     assert first.comment and not first.comment[0].startswith(("Example", "@")), "a sentence first"
     calls = " ".join(first.examples)
