@@ -1,0 +1,179 @@
+// Primitives of two or three operands, element by element.
+#include "cntk/lower.h"
+
+namespace horngate::cntk {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// Both operands in one carrier; only bools come in two.
+std::pair<Val, Val> pair_of(const Call& c, uint32_t i, uint32_t j) {
+  const Val &a = c.in(i), &d = c.in(j);
+  return {a, c.b.cast(d, a.type)};
+}
+
+bool is_same(const Val& a, const Val& d) { return a.v == d.v; }
+
+Val add(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Val z = c.b.add(x, y);
+  z.low = x.low + y.low;
+  z.never_zero = z.low > 0;
+  return wrapped(c.b, z, c.dtype());
+}
+
+Val subtract(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  return wrapped(c.b, c.b.bin(Bin::kMinus, x, y), c.dtype());
+}
+
+Val multiply(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Val z = c.b.mul(x, y);
+  if (is_same(x, y) || (x.low >= 0 && y.low >= 0)) z.low = 0;
+  return wrapped(c.b, z, c.dtype());
+}
+
+Val quotient(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Val z = divide(c.b, x, y);
+  if (x.low >= 0 && y.low >= 0) z.low = 0;
+  return z;
+}
+
+// The library multiplies by the reciprocal, so that the quotient of whole numbers may miss: what is left tells.
+Val floor_quotient(Build& b, const Val& x, const Val& y) {
+  const Val q = b.un(Un::kFloor, divide(b, x, y));
+  const Val rest = b.bin(Bin::kMinus, x, b.mul(q, y));
+  const Val below = b.bin(Bin::kLess, b.mul(rest, y), 0);
+  const Val above = b.bin(Bin::kGreaterEqual, b.un(Un::kAbs, rest), b.un(Un::kAbs, y));
+  const Val more = b.select(below, b.scalar(x.type, -1), above);
+  return b.select(b.bin(Bin::kEqual, y, 0), q, b.add(q, more));
+}
+
+Val floordiv(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Val q = floor_quotient(c.b, x, y);
+  // By zero anything may come, but it must be a number of the dtype.
+  if (!is_float(c.dtype())) q = c.b.select(c.b.bin(Bin::kEqual, y, 0), c.b.scalar(x.type, 0), q);
+  return wrapped(c.b, q, c.dtype());
+}
+
+Val mod(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Build& b = c.b;
+  Val r = b.bin(Bin::kMinus, x, b.mul(floor_quotient(b, x, y), y));
+  if (!is_float(c.dtype())) r = b.select(b.bin(Bin::kEqual, y, 0), b.scalar(x.type, 0), r);
+  return wrapped(b, r, c.dtype());
+}
+
+// The library gives 0 for a negative power of 0.
+Val power(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Build& b = c.b;
+  if (!is_float(c.dtype())) {
+    const Val wide = b.bin(Bin::kPow, b.cast(x, DataType::kDouble), b.cast(y, DataType::kDouble));
+    return b.cast(wrapped(b, wide, c.dtype()), carrier(c.dtype()));
+  }
+  const Val z = b.bin(Bin::kPow, x, y);
+  if (y.low >= 0 || x.low > 0) return z;
+  const Val pole = b.mul(b.bin(Bin::kEqual, x, 0), b.bin(Bin::kLess, y, 0));
+  return b.select(pole, b.scalar(x.type, kInf), z);
+}
+
+Entry comparison(Bin op) {
+  return {[op](const Call& c) {
+            const auto [x, y] = pair_of(c, 0, 1);
+            Val z = c.b.bin(op, x, y);
+            z.low = 0;
+            return z;
+          },
+          {},
+          {}};
+}
+
+Val logical_and(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Val z = c.b.mul(x, y);
+  z.low = 0;
+  return z;
+}
+
+Val logical_or(const Call& c) {
+  const auto [x, y] = pair_of(c, 0, 1);
+  Val z = c.b.bin(Bin::kMax, x, y);
+  z.low = 0;
+  return z;
+}
+
+Val select(const Call& c) {
+  const auto [x, y] = pair_of(c, 1, 2);
+  Val z = c.b.select(c.in(0), x, y);
+  z.low = std::min(x.low, y.low);
+  z.never_zero = x.never_zero && y.never_zero;
+  return z;
+}
+
+/// Loops over more than kMostAxes axes are beyond the library.
+bool few_axes(const hg_graph& g, const hg_node& n) {
+  std::vector<Dims> operands;
+  for (uint32_t i = 0; i < n.n_in; ++i) operands.push_back(dims_of(g.value[n.in[i]]));
+  return merge_axes(dims_of(g.value[n.out[0]]), operands)[0].size() <= kMostAxes;
+}
+
+}  // namespace
+
+// The library gives 0 for x / 0.
+Val divide(Build& b, const Val& a, const Val& d) {
+  const Val q = b.bin(Bin::kDivide, a, d);
+  if (d.never_zero || d.low > 0) return q;
+  return b.select(b.bin(Bin::kEqual, d, 0), b.bin(Bin::kTimes, a, kInf), q);
+}
+
+// The library's answer is the second operand where one of them is NaN.
+Val maximum(Build& b, const Val& a, const Val& d, bool larger) {
+  const Bin op = larger ? Bin::kMax : Bin::kMin;
+  Val z;
+  if (d.is_constant)
+    z = b.bin(op, d, a);
+  else if (a.is_constant)
+    z = b.bin(op, a, d);
+  else
+    z = b.select(b.bin(Bin::kEqual, a, a), b.bin(op, a, d), a);
+  z.low = larger ? std::max(a.low, d.low) : std::min(a.low, d.low);
+  z.never_zero = z.low > 0;
+  return z;
+}
+
+void add_binary(Table& t) {
+  t["add"] = {add, {}, {}};
+  t["sub"] = {subtract, {}, {}};
+  t["mul"] = {multiply, {}, {}};
+  t["div"] = {quotient, {}, {}};
+  t["floordiv"] = {floordiv, {}, {}};
+  t["mod"] = {mod, {}, {}};
+  t["pow"] = {power, {}, {}};
+  for (const bool larger : {true, false})
+    t[larger ? "maximum" : "minimum"] = {[larger](const Call& c) {
+                                           const auto [x, y] = pair_of(c, 0, 1);
+                                           if (is_float(c.dtype()))
+                                             return maximum(c.b, x, y, larger);
+                                           return c.b.bin(larger ? Bin::kMax : Bin::kMin, x, y);
+                                         },
+                                         {},
+                                         {}};
+  t["eq"] = comparison(Bin::kEqual);
+  t["ne"] = comparison(Bin::kNotEqual);
+  t["lt"] = comparison(Bin::kLess);
+  t["le"] = comparison(Bin::kLessEqual);
+  t["gt"] = comparison(Bin::kGreater);
+  t["ge"] = comparison(Bin::kGreaterEqual);
+  t["logical_and"] = {logical_and, {}, {}};
+  t["logical_or"] = {logical_or, {}, {}};
+  t["select"] = {select, {}, {}};
+  for (auto name : {"add", "sub", "mul", "div", "floordiv", "mod", "pow", "maximum", "minimum",
+                    "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "select"})
+    t[name].fits = few_axes;
+}
+
+}  // namespace horngate::cntk

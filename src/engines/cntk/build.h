@@ -1,0 +1,97 @@
+// Building CNTK graphs: values with row-major shapes, and its operations on them.
+#pragma once
+
+#include <limits>
+#include <map>
+
+#include "cntk/library.h"
+
+namespace horngate::cntk {
+
+using Dims = std::vector<int64_t>;
+
+int64_t count(const Dims& dims);
+
+/// A value of the graph under construction. All shapes are numbers; there are no dynamic axes.
+struct Val {
+  Variable v;
+  DataType type = DataType::kFloat;
+  Dims dims;
+  double low = -std::numeric_limits<double>::infinity();  // no element is less; NaN may be there
+  bool never_zero = false;   // no element is 0 (nor so small as to count as 0)
+  bool is_constant = false;  // known while building, and without NaN
+  size_t rank() const { return dims.size(); }
+};
+
+/// Memory of constants, which the library aliases: it must live as long as the graph.
+using Memory = std::vector<std::shared_ptr<unsigned char[]>>;
+
+class Build {
+ public:
+  explicit Build(const Library& library) : l_(library) {}
+
+  Val input(DataType type, const Dims& dims);
+  /// A constant of the elements data[0], ..
+  Val constant(DataType type, const Dims& dims, const std::vector<double>& data);
+  Val scalar(DataType type, double value);
+
+  Val un(Un op, const Val& x);
+  /// Broadcasts as NumPy does; a number takes the type of the other operand.
+  Val bin(Bin op, const Val& a, const Val& b);
+  Val bin(Bin op, const Val& a, double b) { return bin(op, a, scalar(a.type, b)); }
+  Val bin(Bin op, double a, const Val& b) { return bin(op, scalar(b.type, a), b); }
+  Val add(const Val& a, const Val& b) { return bin(Bin::kPlus, a, b); }
+  Val mul(const Val& a, const Val& b) { return bin(Bin::kTimes, a, b); }
+  /// a where the condition is not 0, else b.
+  Val select(const Val& condition, const Val& a, const Val& b);
+  Val cast(const Val& x, DataType type);
+
+  Val reshape(const Val& x, const Dims& dims);
+  Val transpose(const Val& x, const std::vector<int64_t>& perm);
+  Val broadcast(const Val& x, const Dims& dims);
+  /// Elements start, start + step, .. below stop of one axis; step > 0.
+  Val slice(const Val& x, size_t axis, int64_t start, int64_t stop, int64_t step = 1);
+  Val reverse(const Val& x, size_t axis);
+  Val concat(const std::vector<Val>& parts, size_t axis);
+  Val pad(const Val& x, const Dims& low, const Dims& high, double value);
+  /// `op` is "Sum", "Max", "Min" or "Prod"; the axes stay with size 1.
+  Val reduce(const wchar_t* op, const Val& x, const std::vector<int64_t>& axes);
+  /// Position of the largest (or smallest) element; the axis stays with size 1.
+  Val arg(bool largest, const Val& x, size_t axis);
+  Val gather(const Val& indices, const Val& x);  // along axis 0
+  Val one_hot(const Val& indices, int64_t n);    // a new last axis
+
+  /// (m, k) by (k, n), or by (n, k) if b is transposed.
+  Val product(const Val& a, const Val& b, bool b_transposed);
+  Val batch_product(const Val& a, const Val& b);  // (b, m, k) by (b, k, n)
+
+  /// x (n, c, spatial..), w (out, c / groups, spatial..), no padding.
+  Val conv(const Val& x, const Val& w, const Dims& strides, int64_t groups);
+  Val pool(bool is_max, const Val& x, const Dims& window, const Dims& strides, const Dims& low,
+           const Dims& high, const Dims& out);
+  FunctionPtr combine(const std::vector<Val>& outputs);
+  const Library& library() const { return l_; }
+  Memory take_memory() { return std::move(memory_); }
+
+ private:
+  Val made(const FunctionPtr& function, DataType type, Dims dims);
+  Axis axis(const Val& x, size_t row_major) const;
+  Variable variable(VariableKind kind, DataType type, const Dims& dims, const ViewPtr& data);
+
+  const Library& l_;
+  Memory memory_;
+  std::map<std::pair<DataType, uint64_t>, Val> scalars_;
+};
+
+/// What the library's element-wise loops take, after neighbours that repeat alike have become one axis.
+constexpr size_t kMostAxes = 5;
+/// The operands' shapes with such neighbours merged; as they are when there are few axes.
+std::vector<Dims> merge_axes(const Dims& out, std::vector<Dims> operands);
+NDShape reversed(const Dims& dims);
+Dims broadcast_dims(const Dims& a, const Dims& b);
+ViewPtr make_view(const Library& l, DataType type, const NDShape& shape, void* data, size_t bytes,
+                  bool read_only);
+ValuePtr make_value(const Library& l, const ViewPtr& view);
+inline size_t size_of(DataType type) { return type == DataType::kFloat ? 4 : 8; }
+
+}  // namespace horngate::cntk

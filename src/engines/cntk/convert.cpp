@@ -1,0 +1,123 @@
+// Between the caller's dtypes and the floats that carry them inside CNTK.
+#include "cntk/convert.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <thread>
+
+namespace horngate::cntk {
+namespace {
+
+constexpr double kExact = 9007199254740992.0;  // 2^53
+
+[[noreturn]] void throw_inexact(double v) {
+  throw std::range_error("integers ride in float64 on CNTK, which is exact to 2^53; got about " +
+                         std::to_string(v) + ".");
+}
+
+template <class From, class To>
+void copy_as(const void* from, void* to, int64_t n) {
+  const auto* p = static_cast<const From*>(from);
+  auto* q = static_cast<To*>(to);
+  bool exact = true;
+  for (int64_t i = 0; i < n; ++i) {
+    q[i] = static_cast<To>(p[i]);
+    if constexpr (std::is_integral_v<From> && sizeof(From) == 8)
+      exact &= std::abs(static_cast<double>(p[i])) <= kExact;
+  }
+  if (exact) return;
+  for (int64_t i = 0; i < n; ++i)
+    if (std::abs(static_cast<double>(p[i])) > kExact) throw_inexact(static_cast<double>(p[i]));
+}
+
+/// Calls f with a value of the C++ type of a dtype that rides in another.
+template <class F>
+void with_dtype(int32_t dtype, F&& f) {
+  switch (dtype) {
+    case HG_INT8: return f(int8_t{});
+    case HG_INT16: return f(int16_t{});
+    case HG_INT32: return f(int32_t{});
+    case HG_INT64: return f(int64_t{});
+    case HG_UINT8: return f(uint8_t{});
+    case HG_UINT16: return f(uint16_t{});
+    case HG_UINT32: return f(uint32_t{});
+    case HG_UINT64: return f(uint64_t{});
+    case HG_BOOL: return f(bool{});
+    case HG_FLOAT32: return f(float{});
+    case HG_FLOAT64: return f(double{});
+    default: throw std::runtime_error("a dtype came that CNTK does not hold.");
+  }
+}
+
+template <class C, class T>
+void narrow_to(const void* from, void* to, int64_t n) {
+  const auto* p = static_cast<const C*>(from);
+  auto* q = static_cast<T*>(to);
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (std::is_same_v<T, bool>) {
+      q[i] = p[i] != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto v = static_cast<double>(p[i]);
+      // NaN and infinity are anybody's guess as integers, but not a reason to fail.
+      if (std::abs(v) > kExact && std::isfinite(v) && sizeof(T) == 8) throw_inexact(v);
+      q[i] = std::abs(v) <= 9.2e18 ? static_cast<T>(static_cast<int64_t>(v)) : T{};
+    } else {
+      q[i] = static_cast<T>(p[i]);
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<unsigned char[]> aligned(size_t bytes) {
+  auto* p = static_cast<unsigned char*>(::operator new(bytes ? bytes : 1, std::align_val_t{64}));
+  return {p, [](unsigned char* q) { ::operator delete(q, std::align_val_t{64}); }};
+}
+
+void widen(const void* from, int32_t dtype, void* to, DataType carrier, int64_t n) {
+  with_dtype(dtype, [&]<class T>(T) {
+    // A bool is read as the byte that it is: 0 or 1.
+    using From = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    carrier == DataType::kFloat ? copy_as<From, float>(from, to, n)
+                                : copy_as<From, double>(from, to, n);
+  });
+}
+
+void narrow(const void* from, DataType carrier, void* to, int32_t dtype, int64_t n) {
+  with_dtype(dtype, [&]<class T>(T) {
+    carrier == DataType::kFloat ? narrow_to<float, T>(from, to, n)
+                                : narrow_to<double, T>(from, to, n);
+  });
+}
+
+void throw_index(const IndexCheck& c, int64_t index) {
+  throw IndexError(c.primitive + ": index " + std::to_string(index) + " is out of range for axis " +
+                   std::to_string(c.axis) + " of size " + std::to_string(c.size) + ".");
+}
+
+void check_indices(const hg_buffer& b, const IndexCheck& c) {
+  const int64_t n = count(dims_of(b.type));
+  with_dtype(b.type.dtype, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      const auto* p = static_cast<const T*>(b.data);
+      for (int64_t i = 0; i < n; ++i) {
+        const auto v = static_cast<int64_t>(p[i]);
+        if (v < 0 || v >= c.size) throw_index(c, v);
+      }
+    }
+  });
+}
+
+void use_threads(const Library& l, int threads) {
+  if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  // The setting is of the process for MKL and of the calling thread for OpenMP.
+  static std::mutex mutex;
+  static thread_local int mine = 0;
+  if (mine == threads) return;
+  std::lock_guard lock(mutex);
+  l.set_threads(static_cast<size_t>(threads));
+  mine = threads;
+}
+
+}  // namespace horngate::cntk

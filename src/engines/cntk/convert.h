@@ -1,0 +1,27 @@
+// Between the caller's dtypes and the floats that carry them inside CNTK.
+#pragma once
+
+#include <stdexcept>
+
+#include "cntk/lower.h"
+
+namespace horngate::cntk {
+
+std::shared_ptr<unsigned char[]> aligned(size_t bytes);
+
+/// Integers and bools as floats. Throws std::range_error for integers beyond 2^53.
+void widen(const void* from, int32_t dtype, void* to, DataType carrier, int64_t n);
+/// The way back; narrow integers keep their last bits, as in the host's arithmetic.
+void narrow(const void* from, DataType carrier, void* to, int32_t dtype, int64_t n);
+
+/// An index outside of an axis.
+struct IndexError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+[[noreturn]] void throw_index(const IndexCheck& check, int64_t index);
+void check_indices(const hg_buffer& indices, const IndexCheck& check);
+
+/// The number of threads that the library uses from here on, on this thread.
+void use_threads(const Library& l, int threads);
+
+}  // namespace horngate::cntk

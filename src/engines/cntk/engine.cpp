@@ -1,0 +1,92 @@
+// The cntk engine: Microsoft's CNTK 2.7 as a plug-in. Errors of the library are caught here.
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+
+#include "cntk/convert.h"
+#include "cntk/executable.h"
+
+namespace horngate::cntk {
+namespace {
+
+int fill(hg_status* status, int32_t code, std::string text) {
+  // The library adds where it was called; that is of no use to anybody here.
+  if (const size_t stack = text.find("\n\n"); stack != std::string::npos) text.resize(stack);
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (!status) return 1;
+  status->code = code;
+  std::strncpy(status->text, text.c_str(), sizeof status->text - 1);
+  status->text[sizeof status->text - 1] = 0;
+  return 1;
+}
+
+/// Runs f; what it throws becomes a status, never an exception for the host.
+template <class F>
+int guarded(hg_status* status, const char* prefix, F&& f) noexcept {
+  try {
+    f();
+    return 0;
+  } catch (const IndexError& e) {
+    return fill(status, HG_INDEX_ERROR, e.what());
+  } catch (const std::range_error& e) {
+    return fill(status, HG_VALUE_ERROR, std::string(prefix) + e.what());
+  } catch (const std::bad_alloc&) {
+    return fill(status, HG_RUNTIME_ERROR, std::string(prefix) + "out of memory.");
+  } catch (const std::exception& e) {
+    return fill(status, HG_RUNTIME_ERROR, std::string(prefix) + e.what());
+  } catch (...) {
+    return fill(status, HG_RUNTIME_ERROR, std::string(prefix) + "an unknown error occurred.");
+  }
+}
+
+int open(const char*, void** engine, hg_status* status) {
+  return guarded(status, "", [&] {
+    static std::mutex mutex;
+    static Library* library = nullptr;  // never unloaded
+    std::lock_guard lock(mutex);
+    if (!library) {
+      auto fresh = std::make_unique<Library>();
+      load(*fresh);
+      library = fresh.release();
+    }
+    *engine = library;
+  });
+}
+
+int supports(void*, const hg_graph* graph, uint32_t node) {
+  try {
+    return cntk::supports(*graph, graph->node[node]);
+  } catch (...) {
+    return 0;
+  }
+}
+
+int compile(void* engine, const hg_graph* graph, void** executable, hg_status* status) {
+  return guarded(status, "engine cntk: ", [&] {
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
+    *executable = new Executable(*static_cast<Library*>(engine), *graph);
+  });
+}
+
+int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+        hg_status* status) {
+  if (run && run->stopped && run->stopped(run->ctx))
+    return fill(status, HG_INTERRUPTED, "interrupted.");
+  return guarded(status, "engine cntk: ", [&] {
+    static_cast<Executable*>(executable)->run(in, out, run ? run->threads : 0);
+  });
+}
+
+void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
+
+const hg_engine_api kApi = {
+    HG_ABI, sizeof(hg_engine_api), "cntk",  "2.7",   HG_CAP_NO_EMPTY, open, supports, compile,
+    run,    free_executable,       nullptr, nullptr, nullptr};
+
+}  // namespace
+}  // namespace horngate::cntk
+
+extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &horngate::cntk::kApi : nullptr;
+}
