@@ -59,12 +59,24 @@ Val floordiv(const Call& c) {
   return wrapped(c.b, q, c.dtype());
 }
 
+// In float64, with the divisor in two halves: their products with a quotient below 2^26 are exact.
 Val mod(const Call& c) {
-  const auto [x, y] = pair_of(c, 0, 1);
   Build& b = c.b;
-  Val r = b.bin(Bin::kMinus, x, b.mul(floor_quotient(b, x, y), y));
+  auto [x, y] = pair_of(c, 0, 1);
+  x = b.cast(x, DataType::kDouble);
+  y = b.cast(y, DataType::kDouble);
+  const Val q = floor_quotient(b, x, y);
+  Val r;
+  if (c.dtype() == HG_FLOAT64) {
+    const Val wide = b.bin(Bin::kTimes, y, 0x1p27 + 1);
+    const Val high = b.bin(Bin::kMinus, wide, b.bin(Bin::kMinus, wide, y));
+    const Val low = b.bin(Bin::kMinus, y, high);
+    r = b.bin(Bin::kMinus, b.bin(Bin::kMinus, x, b.mul(q, high)), b.mul(q, low));
+  } else {
+    r = b.bin(Bin::kMinus, x, b.mul(q, y));
+  }
   if (!is_float(c.dtype())) r = b.select(b.bin(Bin::kEqual, y, 0), b.scalar(x.type, 0), r);
-  return wrapped(b, r, c.dtype());
+  return b.cast(wrapped(b, r, c.dtype()), carrier(c.dtype()));
 }
 
 // The library gives 0 for a negative power of 0.

@@ -22,12 +22,12 @@ T construct(F&& constructor) {
   return copy;
 }
 
+}  // namespace
+
 std::shared_ptr<unsigned char[]> aligned(size_t bytes) {
   auto* p = static_cast<unsigned char*>(::operator new(bytes ? bytes : 1, std::align_val_t{64}));
   return {p, [](unsigned char* q) { ::operator delete(q, std::align_val_t{64}); }};
 }
-
-}  // namespace
 
 int64_t count(const Dims& dims) {
   return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
@@ -116,8 +116,13 @@ Variable Build::variable(VariableKind kind, DataType type, const Dims& dims, con
   });
 }
 
-Val Build::input(DataType type, const Dims& dims) {
-  return {variable(VariableKind::kInput, type, dims, nullptr), type, dims};
+Val Build::input(DataType type, const Dims& dims, std::shared_ptr<unsigned char[]>& memory) {
+  const size_t bytes = static_cast<size_t>(count(dims)) * size_of(type);
+  memory = aligned(bytes);
+  const ViewPtr view = make_view(l_, type, reversed(dims), memory.get(), bytes, false);
+  Val out{variable(VariableKind::kParameter, type, dims, view), type, dims};
+  out.is_leaf = true;
+  return out;
 }
 
 Val Build::constant(DataType type, const Dims& dims, const std::vector<double>& data) {
@@ -132,6 +137,7 @@ Val Build::constant(DataType type, const Dims& dims, const std::vector<double>& 
   Val out{variable(VariableKind::kConstant, type, dims, view), type, dims};
   out.is_constant = std::none_of(data.begin(), data.end(), [](double v) { return v != v; });
   if (out.is_constant) out.low = *std::min_element(data.begin(), data.end());
+  out.is_leaf = true;
   out.never_zero = std::all_of(data.begin(), data.end(), [](double v) { return v != 0; });
   return out;
 }
@@ -217,12 +223,27 @@ Val Build::broadcast(const Val& x, const Dims& dims) {
 }
 
 Val Build::slice(const Val& x, size_t at, int64_t start, int64_t stop, int64_t step) {
-  if (start == 0 && stop == x.dims[at] && step == 1) return x;
+  Dims starts(x.rank(), 0), stops = x.dims, steps(x.rank(), 1);
+  starts[at] = start;
+  stops[at] = stop;
+  steps[at] = step;
+  return slices(x, starts, stops, steps);
+}
+
+Val Build::slices(const Val& x, const Dims& starts, const Dims& stops, const Dims& steps) {
+  std::vector<Axis> axes;
+  std::vector<int> from, to, by;
   Dims dims = x.dims;
-  dims[at] = (stop - start + step - 1) / step;
-  return made(l_.slice(x.v, {axis(x, at)}, {static_cast<int>(start)}, {static_cast<int>(stop)},
-                       {static_cast<int>(step)}, kNoName),
-              x.type, dims);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (starts[i] == 0 && stops[i] == x.dims[i] && steps[i] == 1) continue;
+    dims[i] = (stops[i] - starts[i] + steps[i] - 1) / steps[i];
+    const bool one = dims[i] == 1;  // a step must fit into what is taken
+    axes.push_back(axis(x, i));
+    from.push_back(static_cast<int>(starts[i]));
+    to.push_back(static_cast<int>(one ? starts[i] + 1 : stops[i]));
+    by.push_back(one ? 1 : static_cast<int>(steps[i]));
+  }
+  return axes.empty() ? x : made(l_.slice(x.v, axes, from, to, by, kNoName), x.type, dims);
 }
 
 Val Build::reverse(const Val& x, size_t at) {
@@ -317,7 +338,11 @@ Val Build::product(const Val& a, const Val& b, bool b_transposed) {
 }
 
 Val Build::batch_product(const Val& a, const Val& b) {
-  return made(l_.matmul(a.v, b.v, kNoName), a.type, {a.dims[0], a.dims[1], b.dims[2]});
+  // With a batch axis on both sides the library multiplies sample by sample; its own MatMul is 100 times slower.
+  Val x = un(Un::kToBatch, a), y = un(Un::kToBatch, b);
+  x.dims.erase(x.dims.begin());
+  y.dims.erase(y.dims.begin());
+  return reshape(un(Un::kUnpackBatch, product(x, y, false)), {a.dims[0], a.dims[1], b.dims[2]});
 }
 
 Val Build::conv(const Val& x, const Val& w, const Dims& strides, int64_t groups) {

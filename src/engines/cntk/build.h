@@ -20,6 +20,7 @@ struct Val {
   double low = -std::numeric_limits<double>::infinity();  // no element is less; NaN may be there
   bool never_zero = false;   // no element is 0 (nor so small as to count as 0)
   bool is_constant = false;  // known while building, and without NaN
+  bool is_leaf = false;      // an input or constant, which no operation made
   size_t rank() const { return dims.size(); }
 };
 
@@ -30,7 +31,9 @@ class Build {
  public:
   explicit Build(const Library& library) : l_(library) {}
 
-  Val input(DataType type, const Dims& dims);
+  /// A value that is fed: its memory, which is ours, is filled before each run. The library would take arguments of
+  /// one type only, and copy them.
+  Val input(DataType type, const Dims& dims, std::shared_ptr<unsigned char[]>& memory);
   /// A constant of the elements data[0], ..
   Val constant(DataType type, const Dims& dims, const std::vector<double>& data);
   Val scalar(DataType type, double value);
@@ -51,6 +54,8 @@ class Build {
   Val broadcast(const Val& x, const Dims& dims);
   /// Elements start, start + step, .. below stop of one axis; step > 0.
   Val slice(const Val& x, size_t axis, int64_t start, int64_t stop, int64_t step = 1);
+  /// The same on several axes at once; those of the whole axis cost nothing.
+  Val slices(const Val& x, const Dims& starts, const Dims& stops, const Dims& steps);
   Val reverse(const Val& x, size_t axis);
   Val concat(const std::vector<Val>& parts, size_t axis);
   Val pad(const Val& x, const Dims& low, const Dims& high, double value);
@@ -92,6 +97,7 @@ Dims broadcast_dims(const Dims& a, const Dims& b);
 ViewPtr make_view(const Library& l, DataType type, const NDShape& shape, void* data, size_t bytes,
                   bool read_only);
 ValuePtr make_value(const Library& l, const ViewPtr& view);
+std::shared_ptr<unsigned char[]> aligned(size_t bytes);
 inline size_t size_of(DataType type) { return type == DataType::kFloat ? 4 : 8; }
 
 }  // namespace horngate::cntk

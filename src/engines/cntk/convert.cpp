@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -16,19 +17,24 @@ constexpr double kExact = 9007199254740992.0;  // 2^53
                          std::to_string(v) + ".");
 }
 
+/// Whether a double is the same number; the ends of the range count as such ("to the end").
+template <class T>
+bool is_exact(T v) {
+  if constexpr (sizeof(T) < 8) return true;
+  if (v == std::numeric_limits<T>::max() || v == std::numeric_limits<T>::min()) return true;
+  const auto d = static_cast<double>(v);
+  return std::abs(d) <= kExact || (d < 0x1p63 && static_cast<T>(d) == v);
+}
+
 template <class From, class To>
 void copy_as(const void* from, void* to, int64_t n) {
   const auto* p = static_cast<const From*>(from);
   auto* q = static_cast<To*>(to);
-  bool exact = true;
   for (int64_t i = 0; i < n; ++i) {
     q[i] = static_cast<To>(p[i]);
     if constexpr (std::is_integral_v<From> && sizeof(From) == 8)
-      exact &= std::abs(static_cast<double>(p[i])) <= kExact;
+      if (!is_exact(p[i])) throw_inexact(static_cast<double>(p[i]));
   }
-  if (exact) return;
-  for (int64_t i = 0; i < n; ++i)
-    if (std::abs(static_cast<double>(p[i])) > kExact) throw_inexact(static_cast<double>(p[i]));
 }
 
 /// Calls f with a value of the C++ type of a dtype that rides in another.
@@ -59,9 +65,12 @@ void narrow_to(const void* from, void* to, int64_t n) {
       q[i] = p[i] != 0;
     } else if constexpr (std::is_integral_v<T>) {
       const auto v = static_cast<double>(p[i]);
-      // NaN and infinity are anybody's guess as integers, but not a reason to fail.
-      if (std::abs(v) > kExact && std::isfinite(v) && sizeof(T) == 8) throw_inexact(v);
-      q[i] = std::abs(v) <= 9.2e18 ? static_cast<T>(static_cast<int64_t>(v)) : T{};
+      // What is beyond all integers is held at their ends; NaN is anybody's guess.
+      if (std::abs(v) < 0x1p63)
+        q[i] = static_cast<T>(static_cast<int64_t>(v));
+      else
+        q[i] = v > 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+      if (sizeof(T) == 8 && std::abs(v) > kExact && std::abs(v) < 0x1p63) throw_inexact(v);
     } else {
       q[i] = static_cast<T>(p[i]);
     }
@@ -69,11 +78,6 @@ void narrow_to(const void* from, void* to, int64_t n) {
 }
 
 }  // namespace
-
-std::shared_ptr<unsigned char[]> aligned(size_t bytes) {
-  auto* p = static_cast<unsigned char*>(::operator new(bytes ? bytes : 1, std::align_val_t{64}));
-  return {p, [](unsigned char* q) { ::operator delete(q, std::align_val_t{64}); }};
-}
 
 void widen(const void* from, int32_t dtype, void* to, DataType carrier, int64_t n) {
   with_dtype(dtype, [&]<class T>(T) {
@@ -93,7 +97,8 @@ void narrow(const void* from, DataType carrier, void* to, int32_t dtype, int64_t
 
 void throw_index(const IndexCheck& c, int64_t index) {
   throw IndexError(c.primitive + ": index " + std::to_string(index) + " is out of range for axis " +
-                   std::to_string(c.axis) + " of size " + std::to_string(c.size) + ".");
+                   std::to_string(c.axis) + " of size " + std::to_string(c.size) + "." +
+                   (c.node.empty() ? "" : " (node \"" + c.node + "\")"));
 }
 
 void check_indices(const hg_buffer& b, const IndexCheck& c) {

@@ -7,8 +7,6 @@
 
 namespace horngate::cntk {
 
-std::shared_ptr<unsigned char[]> aligned(size_t bytes);
-
 /// Integers and bools as floats. Throws std::range_error for integers beyond 2^53.
 void widen(const void* from, int32_t dtype, void* to, DataType carrier, int64_t n);
 /// The way back; narrow integers keep their last bits, as in the host's arithmetic.

@@ -78,16 +78,28 @@ Val pad_or_cut(Build& b, const Val& x, const Dims& low, const Dims& high) {
   return b.pad(y, more, after, 0);
 }
 
-/// A convolution of one axis or none is one of two, of which the others have size 1.
+/// Groups of channels. The library has them for two axes; else each group is a convolution of its own.
+Val grouped(Build& b, const Val& x, const Val& w, const Dims& strides, int64_t groups) {
+  if (groups == 1 || strides.size() == 2) return b.conv(x, w, strides, groups);
+  const int64_t in = x.dims[1] / groups, out = w.dims[0] / groups;
+  std::vector<Val> parts;
+  for (int64_t g = 0; g < groups; ++g)
+    parts.push_back(b.conv(b.slice(x, 1, g * in, (g + 1) * in),
+                           b.slice(w, 0, g * out, (g + 1) * out), strides, 1));
+  return b.concat(parts, 1);
+}
+
+/// A convolution of few axes is one of more, of which the others have size 1. In float64 it needs three: with two
+/// the library calls a routine of MKL that divides by zero.
 Val convolve(const Call& c, const Val& x, const Val& w, Dims strides, int64_t groups) {
   Build& b = c.b;
   Dims xd = x.dims, wd = w.dims;
-  while (strides.size() < 2) {
+  while (strides.size() < (x.type == DataType::kFloat ? 2 : 3)) {
     xd.insert(xd.begin() + 2, 1);
     wd.insert(wd.begin() + 2, 1);
     strides.insert(strides.begin(), 1);
   }
-  const Val y = b.conv(b.reshape(x, xd), b.reshape(w, wd), strides, groups);
+  const Val y = grouped(b, b.reshape(x, xd), b.reshape(w, wd), strides, groups);
   c.to.work += static_cast<double>(count(y.dims)) * static_cast<double>(count(wd) / wd[0]);
   Dims out{y.dims[0], y.dims[1]};
   for (size_t i = y.rank() - (x.rank() - 2); i < y.rank(); ++i) out.push_back(y.dims[i]);
@@ -140,7 +152,7 @@ Val conv_filter_grad(const Call& c) {
   const Val x = channels_to_front(b, c.in(0), g.channels_first);
   const Val dy = spread(b, channels_to_front(b, c.in(1), g.channels_first), g.strides);
   const Dims kernel = c.out_dims();  // (spatial.., c / groups, out)
-  const int64_t n = x.dims[0], in = x.dims[1] / g.groups, out = dy.dims[1];
+  const int64_t n = x.dims[0], in = x.dims[1] / g.groups;
   // x padded or cut so that a window as large as dy has as many places as the kernel has taps.
   Dims high;
   for (size_t i = 0; i < g.spatial; ++i)
@@ -161,7 +173,6 @@ Val conv_filter_grad(const Call& c) {
   Dims back = range(2, w.rank());
   back.push_back(0);
   back.push_back(1);
-  (void)out;
   return b.transpose(w, back);
 }
 

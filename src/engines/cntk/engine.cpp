@@ -12,6 +12,11 @@ namespace {
 int fill(hg_status* status, int32_t code, std::string text) {
   // The library adds where it was called; that is of no use to anybody here.
   if (const size_t stack = text.find("\n\n"); stack != std::string::npos) text.resize(stack);
+  // Nor is the list of the graph's inputs, which comes first.
+  if (const size_t at = text.find("' Forward: "); at != std::string::npos) {
+    const size_t start = text.rfind("Function '", at);
+    if (start != std::string::npos) text.erase(start, at + 11 - start);
+  }
   while (!text.empty() && text.back() == '\n') text.pop_back();
   if (!status) return 1;
   status->code = code;

@@ -16,14 +16,14 @@ namespace {
 // Below this many multiplications a second thread costs more than it brings.
 constexpr double kWorthThreads = 4e6;
 
-Port make_port(const Val& v, int32_t dtype) {
+Port make_port(const Val& v, int32_t dtype, uint32_t at) {
   Port p;
   p.variable = v.v;
   p.carrier = v.type;
   p.dtype = dtype;
-  p.dims = v.dims;
   p.shape = reversed(v.dims);
   p.n = count(v.dims);
+  p.at = at;
   p.is_direct = (dtype == HG_FLOAT32 && v.type == DataType::kFloat) ||
                 (dtype == HG_FLOAT64 && v.type == DataType::kDouble);
   return p;
@@ -33,69 +33,33 @@ Port make_port(const Val& v, int32_t dtype) {
 
 Executable::Executable(const Library& library, const hg_graph& g) : l_(library) {
   Build build(library);
-  Lowering to{build, g, {}, {}, {}, {}, {}};
+  Lowering to{build, g, {}, {}, {}, {}, {}, {}};
   lower(g, to);
-  // Outputs: each computed variable once; what is only passed on is copied by us.
-  std::vector<Val> wanted;
-  std::unordered_map<Variable, size_t> first;
-  for (uint32_t i = 0; i < g.n_out; ++i) {
-    const uint32_t v = g.out[i];
-    if (to.input_of[v] != IndexCheck::kComputed) {
-      sources_.push_back({Source::kInput, to.input_of[v]});
-    } else if (const hg_buffer* c = to.consts[v]) {
-      const auto* p = static_cast<const unsigned char*>(c->data);
-      constants_.emplace_back(p, p + c->bytes);
-      sources_.push_back({Source::kConstant, constants_.size() - 1});
-    } else {
-      Val y = to.value(v);
-      // A variable may be an input or a constant of the library in another shape; it gets a node of its own.
-      if (const auto it = first.find(y.v); it != first.end()) {
-        sources_.push_back({Source::kTwin, it->second});
-        continue;
-      }
-      first[y.v] = i;
-      sources_.push_back({Source::kComputed, wanted.size()});
-      out_.push_back(make_port(y, g.value[v].dtype));
-      wanted.push_back(y);
+  add_outputs(g, to);
+  for (uint32_t i = 0; i < g.n_in; ++i)
+    if (to.stages[i]) {
+      in_.push_back(make_port(to.values[g.in[i]], g.value[g.in[i]].dtype, i));
+      in_.back().stage = to.stages[i];
     }
-  }
-  hidden_at_ = wanted.size();
-  for (const Val& h : to.hidden) {
-    out_.push_back(make_port(h, HG_FLOAT64));
-    out_.back().is_direct = false;
-    wanted.push_back(h);
-  }
   checks_ = std::move(to.checks);
   work_ = to.work;
   memory_ = build.take_memory();
-  if (wanted.empty()) return;
-  function_ = build.combine(wanted);
-  const std::vector<Variable> made = l_.outputs(function_.get());
-  for (size_t i = 0; i < out_.size(); ++i) out_[i].variable = made.at(i);
-  // Only what the function reads may be fed.
-  std::unordered_map<Variable, uint32_t> position;
-  for (uint32_t i = 0; i < g.n_in; ++i)
-    if (to.values[g.in[i]].v.fields) position[to.values[g.in[i]].v] = i;
-  for (const Variable& v : l_.inputs(function_.get(), false)) {
-    const auto it = position.find(v);
-    if (it == position.end()) continue;
-    in_.push_back(make_port(to.values[g.in[it->second]], g.value[g.in[it->second]].dtype));
-    in_at_.push_back(it->second);
-  }
 }
 
 void Executable::lower(const hg_graph& g, Lowering& to) {
   to.values.resize(g.n_value);
   to.consts.assign(g.n_value, nullptr);
   to.input_of.assign(g.n_value, IndexCheck::kComputed);
-  for (uint32_t i = 0; i < g.n_in; ++i) to.input_of[g.in[i]] = i;
+  to.stages.resize(g.n_in);
   std::vector<bool> read(g.n_value, false);
   for (uint32_t i = 0; i < g.n_node; ++i)
     for (uint32_t k = 0; k < g.node[i].n_in; ++k) read[g.node[i].in[k]] = true;
   for (uint32_t i = 0; i < g.n_in; ++i) {
     const uint32_t v = g.in[i];
-    if (read[v]) to.values[v] = to.b.input(carrier(g.value[v].dtype), dims_of(g.value[v]));
-    if (is_unsigned(g.value[v].dtype) || g.value[v].dtype == HG_BOOL) to.values[v].low = 0;
+    const hg_type& t = g.value[v];
+    to.input_of[v] = i;
+    if (read[v]) to.values[v] = to.b.input(carrier(t.dtype), dims_of(t), to.stages[i]);
+    if (is_unsigned(t.dtype) || t.dtype == HG_BOOL) to.values[v].low = 0;
   }
   for (uint32_t i = 0; i < g.n_node; ++i) {
     const hg_node& n = g.node[i];
@@ -116,22 +80,67 @@ void Executable::lower(const hg_graph& g, Lowering& to) {
   }
 }
 
-void Executable::set_value(ValueMap& map, Port& p, void* data, bool read_only) {
-  if (p.seen == data) return;
-  map[p.variable] =
-      make_value(l_, make_view(l_, p.carrier, p.shape, data,
-                               static_cast<size_t>(p.n) * size_of(p.carrier), read_only));
-  p.seen = data;
+void Executable::add_outputs(const hg_graph& g, Lowering& to) {
+  std::vector<Val> wanted;
+  std::unordered_map<uint32_t, uint32_t> first;  // the output that a value goes to
+  // What no operation made, or what is wanted twice (under two dtypes), gets an operation of its own.
+  const auto own = [&](const Val& y) {
+    bool is_plain = !y.is_leaf;
+    for (const Val& w : wanted) is_plain &= !(w.v == y.v);
+    return is_plain ? y : to.b.bin(Bin::kTimes, y, 1);
+  };
+  for (uint32_t i = 0; i < g.n_out; ++i) {
+    const uint32_t v = g.out[i];
+    const auto [it, is_new] = first.emplace(v, i);
+    if (to.input_of[v] != IndexCheck::kComputed) {
+      copies_.push_back({Copy::kInput, to.input_of[v], i});
+    } else if (const hg_buffer* c = to.consts[v]) {
+      const auto* p = static_cast<const unsigned char*>(c->data);
+      constants_.emplace_back(p, p + c->bytes);
+      copies_.push_back({Copy::kConstant, constants_.size() - 1, i});
+    } else if (!is_new) {
+      copies_.push_back({Copy::kOutput, it->second, i});
+    } else {
+      Val y = to.value(v);
+      y = own(y);
+      out_.push_back(make_port(y, g.value[v].dtype, i));
+      wanted.push_back(std::move(y));
+    }
+  }
+  for (const Val& h : to.hidden) {
+    wanted.push_back(own(h));
+    hidden_.push_back(make_port(wanted.back(), HG_FLOAT64, 0));
+  }
+  if (wanted.empty()) return;
+  function_ = to.b.combine(wanted);
+  const std::vector<Variable> made = l_.outputs(function_.get());
+  for (size_t i = 0; i < out_.size(); ++i) out_[i].variable = made.at(i);
+  for (size_t i = 0; i < hidden_.size(); ++i) hidden_[i].variable = made.at(out_.size() + i);
+  const auto add_value = [&](Port& p) {
+    p.stage = aligned(p.bytes());
+    out_map_[p.variable] =
+        make_value(l_, make_view(l_, p.carrier, p.shape, p.stage.get(), p.bytes(), false));
+  };
+  for (Port& p : out_)
+    if (!p.is_direct) add_value(p);
+  for (Port& p : hidden_) add_value(p);
 }
 
-void Executable::check_fed(const hg_buffer* in) const {
+void Executable::feed(const hg_buffer* in) {
   for (const IndexCheck& c : checks_)
     if (c.input != IndexCheck::kComputed) check_indices(in[c.input], c);
+  for (Port& p : in_) {
+    if (p.is_direct)
+      std::memcpy(p.stage.get(), in[p.at].data, p.bytes());
+    else
+      widen(in[p.at].data, p.dtype, p.stage.get(), p.carrier, p.n);
+    l_.record_update(&p.variable);
+  }
 }
 
 void Executable::check_computed() const {
   const auto hidden = [&](size_t i) {
-    const Port& p = out_[hidden_at_ + i];
+    const Port& p = hidden_[i];
     const void* at = p.stage.get();
     return p.carrier == DataType::kFloat ? static_cast<double>(*static_cast<const float*>(at))
                                          : *static_cast<const double*>(at);
@@ -145,42 +154,26 @@ void Executable::check_computed() const {
 }
 
 void Executable::run(const hg_buffer* in, hg_buffer* out, int threads) {
-  check_fed(in);
+  feed(in);
   if (function_) {
-    for (size_t i = 0; i < in_.size(); ++i) {
-      Port& p = in_[i];
-      const hg_buffer& from = in[in_at_[i]];
-      if (!p.is_direct) {
-        if (!p.stage) p.stage = aligned(static_cast<size_t>(p.n) * size_of(p.carrier));
-        widen(from.data, p.dtype, p.stage.get(), p.carrier, p.n);
-      }
-      set_value(in_map_, p, p.is_direct ? from.data : p.stage.get(), true);
-    }
-    for (size_t i = 0; i < out_.size(); ++i) {
-      Port& p = out_[i];
-      if (!p.is_direct && !p.stage)
-        p.stage = aligned(static_cast<size_t>(p.n) * size_of(p.carrier));
-      void* to = p.stage.get();
-      if (p.is_direct)
-        for (size_t k = 0; k < sources_.size(); ++k)
-          if (sources_[k].kind == Source::kComputed && sources_[k].at == i) to = out[k].data;
-      set_value(out_map_, p, to, false);
+    for (Port& p : out_) {
+      if (!p.is_direct || p.seen == out[p.at].data) continue;
+      p.seen = out[p.at].data;
+      out_map_[p.variable] =
+          make_value(l_, make_view(l_, p.carrier, p.shape, p.seen, p.bytes(), false));
     }
     use_threads(l_, work_ < kWorthThreads ? 1 : threads);
-    l_.evaluate(function_.get(), in_map_, out_map_, Device{});
+    static const ValueMap kNothing;
+    l_.evaluate(function_.get(), kNothing, out_map_, Device{});
     check_computed();
   }
-  for (size_t k = 0; k < sources_.size(); ++k) {
-    const Source& s = sources_[k];
-    if (s.kind == Source::kComputed) {
-      const Port& p = out_[s.at];
-      if (!p.is_direct) narrow(p.stage.get(), p.carrier, out[k].data, p.dtype, p.n);
-    } else {
-      const void* from = s.kind == Source::kInput      ? in[s.at].data
-                         : s.kind == Source::kConstant ? constants_[s.at].data()
-                                                       : out[s.at].data;
-      if (out[k].bytes) std::memcpy(out[k].data, from, out[k].bytes);
-    }
+  for (const Port& p : out_)
+    if (!p.is_direct) narrow(p.stage.get(), p.carrier, out[p.at].data, p.dtype, p.n);
+  for (const Copy& c : copies_) {
+    const void* from = c.kind == Copy::kInput      ? in[c.from].data
+                       : c.kind == Copy::kConstant ? constants_[c.from].data()
+                                                   : out[c.from].data;
+    if (out[c.to].bytes) std::memcpy(out[c.to].data, from, out[c.to].bytes);
   }
 }
 

@@ -5,17 +5,18 @@
 
 namespace horngate::cntk {
 
-/// A buffer that CNTK reads or writes: the caller's, or one of ours beside it when the dtype rides in another.
+/// A value that enters or leaves: its dtype, and the float that carries it.
 struct Port {
   Variable variable;
   DataType carrier = DataType::kFloat;
   int32_t dtype = HG_FLOAT32;
-  Dims dims;
   NDShape shape;
   int64_t n = 0;
-  bool is_direct = false;  // carrier and dtype are the same
-  std::shared_ptr<unsigned char[]> stage;
-  void* seen = nullptr;  // the memory that `map` holds a value for
+  uint32_t at = 0;                         // position among the graph's inputs or outputs
+  bool is_direct = false;                  // carrier and dtype are the same
+  std::shared_ptr<unsigned char[]> stage;  // of inputs always, of outputs unless direct
+  void* seen = nullptr;                    // of outputs: the memory that the map has a value for
+  size_t bytes() const { return static_cast<size_t>(n) * size_of(carrier); }
 };
 
 class Executable {
@@ -24,26 +25,25 @@ class Executable {
   void run(const hg_buffer* in, hg_buffer* out, int threads);
 
  private:
-  /// Where an output comes from.
-  struct Source {
-    enum { kComputed, kInput, kConstant, kTwin } kind;
-    size_t at;  // port, input, constant or earlier output
+  /// An output that is only a copy, of an input, a constant or another output.
+  struct Copy {
+    enum { kInput, kConstant, kOutput } kind;
+    size_t from;
+    uint32_t to;
   };
   void lower(const hg_graph& graph, Lowering& to);
-  void set_value(ValueMap& map, Port& port, void* data, bool read_only);
-  void check_fed(const hg_buffer* in) const;
+  void add_outputs(const hg_graph& graph, Lowering& to);
+  void feed(const hg_buffer* in);
   void check_computed() const;
 
   const Library& l_;
   FunctionPtr function_;
-  std::vector<Port> in_, out_;  // inputs that are read; outputs that are computed, then hidden ones
-  std::vector<uint32_t> in_at_;  // positions of in_ among the graph's inputs
-  std::vector<Source> sources_;  // of the graph's outputs
+  std::vector<Port> in_, out_, hidden_;
+  std::vector<Copy> copies_;
   std::vector<std::vector<unsigned char>> constants_;
   std::vector<IndexCheck> checks_;
-  size_t hidden_at_ = 0;
   Memory memory_;
-  ValueMap in_map_, out_map_;
+  ValueMap out_map_;
   double work_ = 0;
 };
 

@@ -1,6 +1,6 @@
 // Primitives that follow integer positions. The library reads beyond its memory at a wrong one, so indices are held
 // in range inside the graph and checked: before the run when they are fed, after it when they are computed.
-#include "cntk/lower.h"
+#include "cntk/convert.h"
 
 namespace horngate::cntk {
 namespace {
@@ -10,7 +10,12 @@ Val checked_indices(const Call& c, uint32_t operand, int64_t axis, int64_t size,
   Build& b = c.b;
   const uint32_t number = c.node.in[operand];
   const Val raw = c.in(operand);
-  IndexCheck check{c.node.prim, axis, size, c.to.input_of[number], 0, 0};
+  IndexCheck check{
+      c.node.prim, c.node.name ? c.node.name : "", axis, size, c.to.input_of[number], 0, 0};
+  if (const hg_buffer* known = c.to.constant(number)) {
+    check_indices(*known, check);
+    return b.cast(raw, type);
+  }
   if (check.input == IndexCheck::kComputed) {
     Dims all;
     for (size_t i = 0; i < raw.rank(); ++i) all.push_back(static_cast<int64_t>(i));

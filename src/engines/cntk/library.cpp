@@ -159,7 +159,7 @@ void bind_values(Binder& bind, Library& l) {
        "traitsIwESaIwEEESO_");
   bind(l.variable_of, "_ZN4CNTK8VariableC1ERKSt10shared_ptrINS_8FunctionEE");
   bind(l.outputs, "_ZNK4CNTK8Function7OutputsEv");
-  bind(l.inputs, "_ZNK4CNTK8Function6InputsEb");
+  bind(l.record_update, "_ZN4CNTK9Parameter17RecordValueUpdateEv");
   bind(l.shape, "_ZNK4CNTK8Variable5ShapeEv");
   bind(l.evaluate,
        "_ZN4CNTK8Function8EvaluateERKSt13unordered_mapINS_8VariableESt10shared_ptrINS_5ValueEESt4"
@@ -176,7 +176,6 @@ void bind_ops(Binder& bind, Library& l) {
   bind.op(l.select, "ElementSelect", v + "S2_S2_");
   bind.op(l.times, "Times", v + "S2_mi");
   bind.op(l.transpose_times, "TransposeTimes", v + "S2_m");
-  bind(l.matmul, "_ZN4CNTK8Internal6MatMulERKNS_8VariableES3_" + kName);
   bind.op(l.argmax, "Argmax", v + axis);
   bind.op(l.argmin, "Argmin", v + axis);
   bind(l.reduce,

@@ -66,7 +66,6 @@ struct Library {
   FunctionPtr (*select)(V, V, V, Name);
   FunctionPtr (*times)(V, V, size_t, int, Name);
   FunctionPtr (*transpose_times)(V, V, size_t, Name);
-  FunctionPtr (*matmul)(V, V, Name);
   FunctionPtr (*argmax)(V, const Axis&, Name);
   FunctionPtr (*argmin)(V, const Axis&, Name);
   FunctionPtr (*reduce)(V, Name, Axes, bool, Name);
@@ -83,9 +82,9 @@ struct Library {
   FunctionPtr (*cast)(V, DataType, Name);
   FunctionPtr (*combine)(const std::vector<Variable>&, Name);
   std::vector<Variable> (*outputs)(const Function*);
-  std::vector<Variable> (*inputs)(const Function*, bool);
   const NDShape& (*shape)(const Variable*);
   void (*evaluate)(Function*, const ValueMap&, ValueMap&, const Device&);
+  void (*record_update)(Variable*);  // a parameter's memory has changed
   void (*set_threads)(size_t);
 };
 

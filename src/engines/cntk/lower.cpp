@@ -46,8 +46,6 @@ Dims dims_of(const hg_type& t) { return Dims(t.dims, t.dims + t.rank); }
 
 namespace {
 
-constexpr double kExact = 9007199254740992.0;  // 2^53
-
 template <class T>
 std::vector<double> widen(const void* data, size_t n) {
   const auto* p = static_cast<const T*>(data);
@@ -79,16 +77,8 @@ std::vector<double> numbers(const hg_buffer& b) {
     case HG_BOOL: return widen<uint8_t>(p, n);
     case HG_UINT16: return widen<uint16_t>(p, n);
     case HG_UINT32: return widen<uint32_t>(p, n);
-    case HG_INT64:
-    case HG_UINT64: {
-      std::vector<double> out =
-          b.type.dtype == HG_INT64 ? widen<int64_t>(p, n) : widen<uint64_t>(p, n);
-      for (double v : out)
-        if (std::abs(v) > kExact)
-          throw std::range_error("integers ride in float64 on CNTK, which is exact to 2^53; got " +
-                                 std::to_string(v) + ".");
-      return out;
-    }
+    case HG_INT64: return widen<int64_t>(p, n);  // the largest, "to the end", may be rounded
+    case HG_UINT64: return widen<uint64_t>(p, n);
     default: throw std::runtime_error("a constant has a dtype that CNTK does not hold.");
   }
 }

@@ -27,7 +27,7 @@ class Attrs {
 
 /// An index operand that must be checked in each run, before or after it.
 struct IndexCheck {
-  std::string primitive;
+  std::string primitive, node;  // node: the name that the user gave it, or empty
   int64_t axis, size;
   uint32_t input;          // position of the graph's input that holds the indices, or kComputed
   size_t least, greatest;  // positions among the hidden outputs, when they are computed
@@ -43,7 +43,8 @@ struct Lowering {
   std::vector<uint32_t> input_of;        // by number: position among the inputs, or kComputed
   std::vector<Val> hidden;               // outputs for checks
   std::vector<IndexCheck> checks;
-  double work = 0;  // multiplications and elements, roughly
+  std::vector<std::shared_ptr<unsigned char[]>> stages;  // memory of the inputs that are read
+  double work = 0;                                       // multiplications and elements, roughly
 
   const Val& value(uint32_t number);
   const hg_type& type(uint32_t number) const { return g.value[number]; }
@@ -90,7 +91,7 @@ int bits_of(int32_t dtype);
 size_t bytes_of(int32_t dtype);
 DataType carrier(int32_t dtype);
 Dims dims_of(const hg_type& type);
-/// Elements of a buffer as doubles; throws for integers that a double cannot hold.
+/// Elements of a buffer as doubles.
 std::vector<double> numbers(const hg_buffer& buffer);
 /// Integers after a sum or product: into the range of their dtype. Sums of int32 stay exact for long and only wrap
 /// when they leave the graph, unless `all`.

@@ -131,18 +131,13 @@ Val wrapped(Build& b, const Val& x, int32_t dtype, bool all) {
   return y;
 }
 
-// The library holds its argument above 1e-37. Below, x is scaled up; 0 gives -inf, less gives NaN.
+// The library holds its argument above 1e-37. Below, a root is taken first: log x = 16 log x^(1/16), NaN below 0.
 Val logarithm(Build& b, const Val& x) {
   if (x.low > 1e-36) return b.un(Un::kLog, x);
-  const int bits = x.type == DataType::kFloat ? 64 : 1000;
-  const Val tiny = b.bin(Bin::kLess, x, 1e-36);
-  const Val one = b.scalar(x.type, 1), none = b.scalar(x.type, 0);
-  const Val scaled = b.mul(x, b.select(tiny, b.scalar(x.type, std::ldexp(1.0, bits)), one));
-  const Val shift = b.select(tiny, b.scalar(x.type, bits * std::log(2.0)), none);
-  const Val y = b.bin(Bin::kMinus, b.un(Un::kLog, scaled), shift);
-  const Val edge =
-      b.select(b.bin(Bin::kEqual, x, 0), b.scalar(x.type, -kInf), b.scalar(x.type, kNan));
-  return b.select(b.bin(Bin::kGreater, x, 0), y, edge);
+  const double root = x.type == DataType::kFloat ? 4 : 16;
+  const Val small = b.bin(Bin::kTimes, b.un(Un::kLog, b.bin(Bin::kPow, x, 1 / root)), root);
+  const Val y = b.select(b.bin(Bin::kLess, x, 1e-36), small, b.un(Un::kLog, x));
+  return b.select(b.bin(Bin::kEqual, x, 0), b.scalar(x.type, -kInf), y);
 }
 
 // The library gives 0 for NaN and what is below 0.
