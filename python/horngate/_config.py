@@ -1,5 +1,8 @@
 """Settings of the process, names and uids, the learning phase."""
 
+import gc as _gc
+import time as _time
+
 import numpy as _np
 
 from horngate import _horngate as _hg
@@ -177,12 +180,31 @@ def reset_uids():
 
 
 def clear_session():
-    """Forgets names, uids, the learning phase and cached memory; tensors in use stay valid.
+    """Forgets names, uids, the learning phase, models out of use, cached memory.
+
+    Tensors and models in use stay valid.
 
     Example:
         >>> K.clear_session()
     """
+    _free_cycles()
     _hg.clear_session()
+
+
+# When the collector last ended, and how long it took.
+_collected = {"at": float("-inf"), "took": 0.0}
+
+
+def _free_cycles():
+    """Layers and models refer to each other: they and their weights stay until Python's collector looks
+    at its oldest objects, and that depends on how many there are, not how large. Asks it to, in a
+    twentieth of the time at most, however often it is called."""
+    start = _time.perf_counter()
+    if start - _collected["at"] < 20 * _collected["took"]:
+        return
+    _gc.collect()
+    end = _time.perf_counter()
+    _collected.update(at=end, took=end - start)
 
 
 def manual_variable_initialization(value):

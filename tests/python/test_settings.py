@@ -1,12 +1,16 @@
 """Settings: our own, and Keras' when it is loaded."""
 
+import gc
 import subprocess
 import sys
+import time
 import types
+import weakref
 
 import horngate as K
 import numpy as np
 import pytest
+from horngate import _config
 
 
 @pytest.fixture
@@ -103,3 +107,33 @@ def test_clear_session_opens_the_learning_phase():
     K.set_learning_phase(1)
     K.clear_session()
     assert K.is_tensor(K.learning_phase())
+
+
+class Layer:
+    """Refers to itself, as layers and models of Keras do."""
+
+    def __init__(self):
+        self.me = self
+        self.weights = K.variable(np.zeros((4, 4)))
+
+
+def test_clear_session_frees_models_out_of_use():
+    gc.collect()
+    layer = weakref.ref(Layer())
+    assert layer() is not None
+    _config._collected.update(at=float("-inf"), took=0.0)
+    K.clear_session()
+    assert layer() is None
+
+
+def test_clear_session_stays_cheap(monkeypatch):
+    """Called again and again it does not search all objects each time."""
+    calls = []
+    monkeypatch.setattr(_config, "_gc", types.SimpleNamespace(collect=lambda: calls.append(1)))
+    _config._collected.update(at=time.perf_counter(), took=1.0)
+    for _ in range(50):
+        K.clear_session()
+    assert calls == []
+    _config._collected.update(at=time.perf_counter() - 21, took=1.0)
+    K.clear_session()
+    assert calls == [1]
