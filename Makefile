@@ -7,7 +7,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-oracle bench format asan tsan clean
+.PHONY: help build demo test test-keras test-oracle bench bench-keras format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,6 +38,9 @@ test-oracle: build ## build, then compare each function with tf_keras on TensorF
 bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench
 	@$(BENCH_PYTHON) bench/run.py $(BENCH_ARGS)
+
+bench-keras: build ## build, then time Keras 2.3.1 on our module beside tf_keras; memory and import too
+	@tools/bench_keras.sh $(BENCH_ARGS)
 
 format: $(SETUP) ## put all C++ into the project's format
 	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i
