@@ -18,10 +18,12 @@ using native::with_dtype;
 
 Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
   const int64_t n = checked_product({dims_.data(), dims_.size()});
-  check(n >= 0, "array", "dimensions must be at least 0; got shape ", Shape(dims_), ".");
+  // Small arrays are made in every call: no text before it is needed.
+  if (n < 0) [[unlikely]]
+    fail("array", "dimensions must be at least 0; got shape ", Shape(dims_), ".");
   int64_t bytes = 0;
-  check(!__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes), "array", "shape ",
-        Shape(dims_), " is too large for memory.");
+  if (__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes)) [[unlikely]]
+    fail("array", "shape ", Shape(dims_), " is too large for memory.");
   storage_ = Storage::allocate(static_cast<size_t>(bytes));
   data_ = storage_.data();
 }

@@ -46,8 +46,9 @@ int64_t checked_product(std::span<const int64_t> dims) {
     else
       overflow |= __builtin_mul_overflow(product, d, &product);
   }
-  check(!overflow, "shape", Shape(Ints(dims.begin(), dims.end())),
-        " has more elements than a 64-bit number can count.");
+  if (overflow) [[unlikely]]
+    fail("shape", Shape(Ints(dims.begin(), dims.end())),
+         " has more elements than a 64-bit number can count.");
   return unknown ? Shape::kUnknown : product;
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "horngate/array.h"
@@ -25,6 +26,59 @@ namespace {
 
 constexpr size_t kCachedFrom = size_t{1} << 16;
 constexpr size_t kCacheLimit = size_t{1} << 30;
+constexpr size_t kUnit = 64;
+
+/// Small blocks that this thread gave back, by size: a call of a tiny function makes and drops a few
+/// of them, and aligned memory is slow to come by.
+struct SmallBlocks {
+  static constexpr size_t kSizes = 16, kPerSize = 16;
+  uint32_t count[kSizes];
+  void* block[kSizes][kPerSize];
+};
+thread_local SmallBlocks* small_blocks = nullptr;
+thread_local bool small_blocks_closed = false;
+
+// At the end of a thread; what comes back after that is freed.
+struct CloseSmallBlocks {
+  ~CloseSmallBlocks() {
+    small_blocks_closed = true;
+    if (!small_blocks) return;
+    for (size_t size = 0; size < SmallBlocks::kSizes; ++size)
+      for (size_t i = 0; i < small_blocks->count[size]; ++i)
+        std::free(small_blocks->block[size][i]);
+    std::free(std::exchange(small_blocks, nullptr));
+  }
+};
+
+// Sanitizers shall see each use of freed memory.
+#ifdef __SANITIZE_ADDRESS__
+constexpr bool kKeepSmall = false;
+#else
+constexpr bool kKeepSmall = true;
+#endif
+
+void* take_small(size_t capacity) {
+  const size_t size = capacity / kUnit;
+  SmallBlocks* s = small_blocks;
+  if (size >= SmallBlocks::kSizes || !s || s->count[size] == 0) return nullptr;
+  return s->block[size][--s->count[size]];
+}
+
+bool give_small(void* p, size_t capacity) {
+  const size_t size = capacity / kUnit;
+  if (!kKeepSmall || size >= SmallBlocks::kSizes) return false;
+  SmallBlocks* s = small_blocks;
+  if (!s) [[unlikely]] {
+    if (small_blocks_closed) return false;
+    s = small_blocks = static_cast<SmallBlocks*>(std::calloc(1, sizeof(SmallBlocks)));
+    if (!s) return false;
+    thread_local CloseSmallBlocks close;
+    (void)close;
+  }
+  if (s->count[size] == SmallBlocks::kPerSize) return false;
+  s->block[size][s->count[size]++] = p;
+  return true;
+}
 
 struct Cache {
   std::mutex mutex;
@@ -38,12 +92,13 @@ Cache& cache() {
 }
 
 size_t rounded(size_t bytes) {
-  const size_t unit = bytes >= kCachedFrom ? 4096 : 64;
+  const size_t unit = bytes >= kCachedFrom ? 4096 : kUnit;
   check(bytes <= SIZE_MAX - 2 * unit, "array", bytes, " bytes cannot be allocated.");
   return (bytes + unit - 1) / unit * unit;
 }
 
 void* take(size_t capacity) {
+  if (void* p = take_small(capacity)) return p;
   if (capacity >= kCachedFrom) {
     Cache& c = cache();
     std::lock_guard lock(c.mutex);
@@ -70,7 +125,7 @@ void give(void* p, size_t capacity) {
       return;
     }
   }
-  std::free(p);
+  if (!give_small(p, capacity)) std::free(p);
 }
 
 }  // namespace

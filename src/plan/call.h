@@ -9,6 +9,8 @@
 namespace horngate {
 
 struct FunctionImpl::Call {
+  bool running = false;
+  Key key;
   std::vector<Array> feeds;
   std::vector<Storage> variables;  // snapshot; keeps old values alive while we read them
   std::deque<hg_sparse> sparse;    // sparse inputs and what the plan makes; pointers into it stay

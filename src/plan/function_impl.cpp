@@ -17,14 +17,17 @@ constexpr size_t kMaxPlans = 64;
 constexpr size_t kManyShapes = 33;
 constexpr int64_t kMaxKeyedInts = 16;
 
-thread_local bool in_call = false;
 struct InCall {
-  InCall() {
-    check<RuntimeError>(!in_call, "function",
+  explicit InCall(bool& flag) : flag_(flag) {
+    check<RuntimeError>(!flag_, "function",
                         "a function is called from inside of another call on the same thread.");
-    in_call = true;
+    flag_ = true;
   }
-  ~InCall() { in_call = false; }
+  ~InCall() { flag_ = false; }
+  InCall(const InCall&) = delete;
+
+ private:
+  bool& flag_;
 };
 
 }  // namespace
@@ -144,6 +147,7 @@ Array FunctionImpl::checked_feed(size_t i, const Array& a) const {
          "; got an array of shape ", a.shape(), ".",
          hint ? " Did you forget the batch dimension?" : "");
   }
+  if (a.dtype() == in.type.dtype && a.is_contiguous()) return a;
   return a.is_sparse() ? a.cast(in.type.dtype) : a.cast(in.type.dtype).contiguous();
 }
 
@@ -298,17 +302,17 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
 
 Arrays FunctionImpl::call(std::span<const Array> arrays) {
   check_count(arrays.size());
-  const InCall guard;
   thread_local Call reused;  // its vectors keep their memory from call to call
+  Call& c = reused;
+  const InCall guard(c.running);
   struct Clean {
     Call& c;
     ~Clean() { c.clear(); }
-  } clean{reused};
-  Call& c = reused;
+  } clean{c};
 
   // Feeds and the key of the plan: phase, then the dimensions, then integers that decide shapes.
   bool training = false;
-  thread_local Key key;
+  Key& key = c.key;
   key.assign(1, 0);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (inputs_[i].is_phase) {

@@ -11,6 +11,8 @@
 namespace horngate::native {
 namespace {
 
+constexpr size_t kPointersOnStack = 1024;
+
 int open(const char*, void** engine, hg_status*) {
   static int token;
   *engine = &token;
@@ -63,16 +65,21 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
   try {
     auto& compiled = *static_cast<Compiled*>(executable);
     Executable& exe = compiled.exe;
-    // Callers' arrays of pointers, reused by each thread: a call allocates nothing.
-    thread_local std::vector<const void*> sources;
-    thread_local std::vector<void*> targets;
-    thread_local std::vector<uint64_t> stamps;
-    sources.resize(std::max(sources.size(), exe.n_inputs()));
-    targets.resize(std::max(targets.size(), exe.n_outputs()));
-    for (size_t i = 0; i < exe.n_inputs(); ++i) sources[i] = in[i].data;
+    // Arrays of pointers on the stack, or, if there are many, reused by each thread: a call allocates
+    // nothing.
+    const size_t n_in = exe.n_inputs(), n_out = exe.n_outputs();
+    void** pointers;
+    if (n_in + n_out <= kPointersOnStack) {
+      pointers = static_cast<void**>(__builtin_alloca((n_in + n_out) * sizeof(void*)));
+    } else {
+      thread_local std::vector<void*> kept;
+      kept.resize(std::max(kept.size(), n_in + n_out));
+      pointers = kept.data();
+    }
+    for (size_t i = 0; i < n_in; ++i) pointers[i] = in[i].data;
     SparseOutputs sparse;
-    for (size_t i = 0; i < exe.n_outputs(); ++i)
-      targets[i] = out[i].type.flags & HG_TYPE_SPARSE ? sparse.add(i) : out[i].data;
+    for (size_t i = 0; i < n_out; ++i)
+      pointers[n_in + i] = out[i].type.flags & HG_TYPE_SPARSE ? sparse.add(i) : out[i].data;
     RunContext context;
     if (run) {
       context.stopped = run->stopped;
@@ -83,11 +90,12 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
     const ArenaLease arena(exe.arena_bytes());
     Derived::Bytes derived;
     if (exe.derived_bytes()) {
-      stamps.resize(std::max(stamps.size(), exe.n_inputs()));
-      for (size_t i = 0; i < exe.n_inputs(); ++i) stamps[i] = in[i].stamp;
-      derived = compiled.derived.get(exe, sources.data(), stamps.data(), arena.data(), context);
+      thread_local std::vector<uint64_t> stamps;
+      stamps.resize(std::max(stamps.size(), n_in));
+      for (size_t i = 0; i < n_in; ++i) stamps[i] = in[i].stamp;
+      derived = compiled.derived.get(exe, pointers, stamps.data(), arena.data(), context);
     }
-    exe.run(sources.data(), targets.data(), derived.get(), arena.data(), context);
+    exe.run(pointers, pointers + n_in, derived.get(), arena.data(), context);
     sparse.give(out);
     return 0;
   } catch (...) {

@@ -15,9 +15,11 @@ Executable::Executable(const Graph& graph)
   if (log_enabled("steps")) log_text("steps", describe());
 }
 
-Executable::~Executable() = default;
+Executable::~Executable() { delete spare_.load(); }
 
 std::unique_ptr<Executable::Frame> Executable::take_frame() {
+  if (Frame* spare = spare_.exchange(nullptr, std::memory_order_acquire))
+    return std::unique_ptr<Frame>(spare);
   {
     std::lock_guard lock(frames_mutex_);
     if (!frames_.empty()) {
@@ -33,6 +35,12 @@ std::unique_ptr<Executable::Frame> Executable::take_frame() {
 }
 
 void Executable::give_frame(std::unique_ptr<Frame> frame) {
+  Frame* none = nullptr;
+  if (spare_.compare_exchange_strong(none, frame.get(), std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+    (void)frame.release();
+    return;
+  }
   std::lock_guard lock(frames_mutex_);
   frames_.push_back(std::move(frame));
 }

@@ -1,6 +1,7 @@
 // Executable: a compiled static graph. Steps run in order over one arena; nothing is allocated while it runs.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -78,6 +79,7 @@ class Executable {
   std::vector<Slot> moving_;  // inputs and outputs
   size_t n_pointers_ = 0, n_sparse_ = 0;
   size_t arena_bytes_ = 0, derived_bytes_ = 0;
+  std::atomic<Frame*> spare_{nullptr};  // the frame that the next run takes without a lock
   std::mutex frames_mutex_;
   std::vector<std::unique_ptr<Frame>> frames_;
 };

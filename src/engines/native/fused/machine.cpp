@@ -43,11 +43,11 @@ void Machine::begin(Context& c, void* memory, const void* const* in, void* const
   for (size_t i = 0; i < constant_count_; ++i) *p++ = constants_ + i * 64;
   std::copy(base_offset_.begin(), base_offset_.end(), c.offset);
   point_inputs(c, 0);
-  run_stage(once_, c, 0, std::min(block_, length_));
+  if (!once_.empty()) run_stage(once_, c, 0, std::min(block_, length_));
 }
 
 void Machine::enter_row(Context& c) const {
-  if (row_.repeated.empty() && row_.loads.empty() && row_.steps.empty()) return;
+  if (row_.empty()) return;
   point_inputs(c, 0);
   run_stage(row_, c, 0, std::min(block_, length_));
 }

@@ -101,6 +101,7 @@ class Machine {
     std::vector<StridedMove> loads;
     std::vector<Step> steps;
     std::vector<StridedMove> stores;  // of the last stage only
+    bool empty() const { return repeated.empty() && loads.empty() && steps.empty(); }
   };
 
   void clear();
