@@ -10,6 +10,7 @@ namespace {
 /// millions of nodes.
 Graph keep_nodes(Graph g, const std::vector<uint8_t>& keep) {
   Graph out;
+  out.values.reserve(g.values.size());
   std::vector<ValueId> now(g.values.size(), kNoValue);
   const auto move_value = [&](ValueId v) { now[v] = out.add_value(g.values[v]); };
   for (ValueId v : g.inputs) {

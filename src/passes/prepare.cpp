@@ -17,6 +17,7 @@ bool uses_phase(const Graph& graph) {
 
 Graph prepare(const Graph& graph, bool training) {
   Rewriter r;
+  r.reserve(graph);
   std::vector<ValueId> now(graph.values.size(), kNoValue);
   for (ValueId v : graph.inputs) now[v] = r.input(graph.values[v]);
   for (const GraphNode& n : graph.nodes) {
@@ -41,8 +42,9 @@ Graph prepare(const Graph& graph, bool training) {
     const SmallVec<ValueId, 1> out = r.emit(std::move(copy), types);
     for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
   }
-  for (ValueId v : graph.outputs) r.graph.outputs.push_back(now[v]);
-  return remove_dead(std::move(r.graph));
+  std::vector<ValueId> outputs;
+  for (ValueId v : graph.outputs) outputs.push_back(now[v]);
+  return remove_dead(r.finish(std::move(outputs)));
 }
 
 }  // namespace horngate

@@ -38,6 +38,19 @@ uint64_t hash_attrs(Prim prim, const Attrs* attrs) {
   return h.h;
 }
 
+void Rewriter::reserve(const Graph& like) {
+  graph.values.reserve(like.values.size());
+  graph.nodes.reserve(like.nodes.size());
+  maker_.reserve(like.values.size());
+}
+
+Graph Rewriter::finish(std::vector<ValueId> outputs) {
+  by_hash_ = {};
+  maker_ = {};
+  graph.outputs = std::move(outputs);
+  return std::move(graph);
+}
+
 ValueId Rewriter::input(const TensorType& type) {
   const ValueId v = graph.add_value(type);
   graph.inputs.push_back(v);

@@ -14,6 +14,10 @@ class Rewriter {
  public:
   Graph graph;
 
+  /// Room for about as much as `like` has.
+  void reserve(const Graph& like);
+  /// The graph, at the end. Nothing else is kept.
+  Graph finish(std::vector<ValueId> outputs);
   ValueId input(const TensorType& type);
   /// Emits a node whose results have these types. Equal nodes become one; identities vanish. The result ids
   /// may be those of values that exist already.

@@ -16,6 +16,7 @@ class Specialiser {
   Specialiser(const Graph& g, const InputInts& ints) : g_(g), input_ints_(ints) {}
 
   Specialised run(const std::vector<TensorType>& inputs) {
+    r_.reserve(g_);
     now_.assign(g_.values.size(), kNoValue);
     for (size_t i = 0; i < g_.inputs.size(); ++i) {
       now_[g_.inputs[i]] = r_.input(inputs[i]);
@@ -26,8 +27,10 @@ class Specialiser {
     Specialised s;
     s.needed = std::move(needed_);
     if (!s.needed.empty()) return s;
-    for (ValueId v : g_.outputs) r_.graph.outputs.push_back(now_[v]);
-    s.result = remove_dead(std::move(r_.graph));
+    std::vector<ValueId> outputs;
+    for (ValueId v : g_.outputs) outputs.push_back(now_[v]);
+    now_ = {};
+    s.result = remove_dead(r_.finish(std::move(outputs)));
     return s;
   }
 

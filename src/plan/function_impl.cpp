@@ -184,14 +184,17 @@ InputInts FunctionImpl::keyed_ints(const std::vector<Array>& feeds) const {
 }
 
 PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, bool training) {
-  std::shared_ptr<Cached> entry;
+  std::shared_ptr<Cached> entry, dropped;
   {
     std::lock_guard lock(plans_mutex_);
-    if (!plans_.empty() && plans_.front()->key == key && plans_.front()->plan)
+    if (!plans_.empty() && plans_.front()->key == key && plans_.front()->plan) {
+      plans_.front()->used = plan_time();
       return plans_.front()->plan;
+    }
     if (const auto it = by_key_.find(key); it != by_key_.end()) {
       plans_.splice(plans_.begin(), plans_, it->second);
       entry = plans_.front();
+      entry->used = plan_time();
       if (entry->plan) return entry->plan;
     } else {
       entry = std::make_shared<Cached>();
@@ -199,7 +202,8 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
       plans_.push_front(entry);
       by_key_[key] = plans_.begin();
       if (plans_.size() > kMaxPlans) {
-        by_key_.erase(plans_.back()->key);
+        dropped = plans_.back();  // freed after the lock
+        by_key_.erase(dropped->key);
         plans_.pop_back();
       }
     }
@@ -212,10 +216,31 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
   }
   PlanRef plan =
       make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, engine());
-  std::lock_guard lock(plans_mutex_);
-  entry->plan = plan;
-  if (++plans_made_ == kManyShapes) warn_of_many_shapes(key);
+  {
+    std::lock_guard lock(plans_mutex_);
+    entry->plan = plan;
+    entry->used = plan_time();
+    if (++plans_made_ == kManyShapes) warn_of_many_shapes(key);
+  }
+  keep_plan_budget(entry.get());
   return plan;
+}
+
+void FunctionImpl::list_plans(std::vector<Kept>& all) {
+  std::lock_guard lock(plans_mutex_);
+  for (const auto& entry : plans_)
+    if (entry->plan) all.push_back({entry->used, entry->plan->total_bytes(), this, entry.get()});
+}
+
+std::shared_ptr<const void> FunctionImpl::drop_plan(const void* plan) {
+  std::lock_guard lock(plans_mutex_);
+  const auto at = std::find_if(plans_.begin(), plans_.end(),
+                               [plan](const auto& entry) { return entry.get() == plan; });
+  if (at == plans_.end()) return nullptr;
+  const std::shared_ptr<Cached> dropped = *at;
+  by_key_.erase(dropped->key);
+  plans_.erase(at);
+  return dropped;
 }
 
 void FunctionImpl::warn_of_many_shapes(const Key& key) {
@@ -374,6 +399,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     c.run(*plan);
     c.finish(*plan, false);
     plan = next_plan(*plan, c);
+    if (plan_bytes() > plan_budget()) keep_plan_budget(nullptr);
   }
   c.allocate(*plan, true);
   c.run(*plan);

@@ -15,7 +15,7 @@
 
 namespace horngate {
 
-class FunctionImpl {
+class FunctionImpl final : PlanOwner {
  public:
   /// Runs on `engine`, or on the one of the configuration when that is null.
   FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates,
@@ -44,7 +44,10 @@ class FunctionImpl {
     Key key;
     std::mutex building;
     PlanRef plan;
+    uint64_t used = 0;
   };
+  void list_plans(std::vector<Kept>& all) override;
+  std::shared_ptr<const void> drop_plan(const void* plan) override;
 
   void check_count(size_t n) const;
   Array checked_feed(size_t i, const Array& a) const;
@@ -75,6 +78,7 @@ class FunctionImpl {
   std::unordered_map<Key, std::list<std::shared_ptr<Cached>>::iterator, KeyHash> by_key_;
   size_t plans_made_ = 0;
   bool warned_ = false;
+  const PlanMembership membership_{*this};
 };
 
 /// While one is alive on a thread, calls on it give up once *stop is true.

@@ -2,6 +2,7 @@
 #include "plan/host.h"
 
 #include <cstdio>
+#include <ctime>
 #include <mutex>
 #include <utility>
 
@@ -33,14 +34,20 @@ hg_run Host::control() {
   return {sizeof(hg_run), may_stop ? stopped : nullptr, log, this, 0};
 }
 
+int64_t Host::now() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+  return int64_t{t.tv_sec} * 1000 + t.tv_nsec / 1000000;
+}
+
 int Host::stopped(void* self) {
   if (stop_flag && stop_flag->load(std::memory_order_relaxed)) return 1;
   int (*const check)() = interrupt_check.load(std::memory_order_relaxed);
   if (!check) return 0;
   auto& host = *static_cast<Host*>(self);
-  const auto now = std::chrono::steady_clock::now();
-  if (now < host.next_check_) return 0;
-  host.next_check_ = now + std::chrono::milliseconds(50);
+  const int64_t at = now();
+  if (at < host.next_check_) return 0;
+  host.next_check_ = at + kPeriod;
   return check();
 }
 

@@ -3,13 +3,19 @@
 #include <cstring>
 
 #include "engines/abi.h"
+#include "engines/native/engine.h"
 #include "ir/check.h"
 #include "plan/plan.h"
 #include "prims/primitive.h"
 
 namespace horngate {
 
-Compiled::Compiled(const Engine& engine, const Graph& graph) : engine_(engine) {
+Compiled::Compiled(const Engine& engine, const Graph& graph)
+    : engine_(engine), bytes_(compiled_bytes(graph)) {
+  if (&engine == &native_engine()) {
+    executable_ = native::compile_graph(graph);
+    return;
+  }
   const CGraph c(graph);
   hg_status status{};
   status.size = sizeof status;
@@ -222,12 +228,42 @@ class Maker {
 
 }  // namespace
 
+size_t Plan::total_bytes() {
+  size_t total = 0;
+  std::vector<std::shared_ptr<Plan>> held;
+  std::vector<Plan*> todo = {this};
+  while (!todo.empty()) {
+    Plan& plan = *todo.back();
+    todo.pop_back();
+    total += plan.bytes.get();
+    const std::lock_guard lock(plan.next_mutex);
+    for (const auto& [key, next] : plan.next) {
+      held.push_back(next);
+      todo.push_back(next.get());
+    }
+  }
+  return total;
+}
+
+namespace {
+
+void count_bytes(Plan& plan) {
+  size_t bytes = sizeof(Plan) + plan.slots.size() * sizeof(TensorType);
+  for (const Segment& s : plan.segments) bytes += s.compiled->bytes();
+  if (plan.commit) bytes += plan.commit->bytes();
+  if (plan.rest) bytes += graph_bytes(*plan.rest);
+  plan.bytes.set(bytes);
+}
+
+}  // namespace
+
 PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
                   const PlanContext& context, const Engine& engine) {
   auto plan = std::make_shared<Plan>();
   Specialised s = specialise(graph, inputs, ints);
   if (s.result) {
     Maker(context, engine, *plan).run(improve_loops(std::move(*s.result)));
+    count_bytes(*plan);
     return plan;
   }
   // Shapes depend on data: plan the part that computes them; the rest waits for the numbers.
@@ -243,6 +279,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   plan->outputs.clear();
   plan->n_needed = s.needed.size();
   plan->rest = std::make_shared<const Graph>(std::move(parts.second));
+  count_bytes(*plan);
   return plan;
 }
 

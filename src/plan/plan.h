@@ -8,6 +8,7 @@
 
 #include "engines/registry.h"
 #include "passes/passes.h"
+#include "plan/budget.h"
 
 namespace horngate {
 
@@ -20,9 +21,11 @@ class Compiled {
   /// Throws what the engine says.
   void run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const;
   const Engine& engine() const { return engine_; }
+  size_t bytes() const { return bytes_; }
 
  private:
   const Engine& engine_;
+  const size_t bytes_;
   void* executable_ = nullptr;
   mutable std::mutex serial_;  // for engines that cannot run one executable on two threads
 };
@@ -60,6 +63,10 @@ struct Plan {
   size_t n_needed = 0;
   std::mutex next_mutex;
   std::map<std::vector<int64_t>, std::shared_ptr<Plan>> next;
+
+  PlanBytes bytes;
+  /// With all that may follow it.
+  size_t total_bytes();
 };
 using PlanRef = std::shared_ptr<Plan>;
 

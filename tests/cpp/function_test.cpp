@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <horngate/horngate.h>
 
+#include <random>
+
 #include "finite_differences.h"
 #include "plan/function_impl.h"
 #include "prims/build.h"
@@ -193,6 +195,59 @@ TEST(PlanCache, IsBounded) {
   for (int64_t n = 1; n < 200; ++n)
     EXPECT_EQ(f({ones_array({n})})[0].item<float>(), static_cast<float>(n));
   EXPECT_EQ(f.impl()->plan_count(), 64u);
+}
+
+/// Restores the budget.
+struct Budget {
+  const size_t before = plan_budget();
+  explicit Budget(size_t bytes) { set_plan_budget(bytes); }
+  ~Budget() { set_plan_budget(before); }
+};
+
+TEST(PlanCache, AllFunctionsShareABudget) {
+  const Tensor x = placeholder({.shape = {None}});
+  std::vector<Function> functions;
+  for (int i = 0; i < 40; ++i)
+    functions.push_back(function({x}, {sum(x * static_cast<double>(i) + 1.0)}));
+  (void)functions[0]({ones_array({1})});
+  const size_t start = plan_bytes(), budget = start + 200'000;
+  const Budget scope(budget);
+  std::mt19937 random(3);
+  size_t most = 0, plans = 0;
+  for (int call = 0; call < 10'000; ++call) {
+    const auto i = static_cast<size_t>(random() % functions.size());
+    const auto n = static_cast<int64_t>(random() % 500 + 1);
+    ASSERT_EQ(functions[i]({ones_array({n})})[0].item<float>(),
+              static_cast<float>(n) * static_cast<float>(i + 1));
+    most = std::max(most, plan_bytes());
+  }
+  for (const Function& f : functions) plans += f.impl()->plan_count();
+  EXPECT_LE(most, budget + 20'000);  // the newest plan comes before others go
+  EXPECT_LT(plans, 200u);
+  EXPECT_GT(plans, 10u);
+}
+
+TEST(PlanCache, WhatIsUsedStays) {
+  const Tensor x = placeholder({.shape = {None}});
+  const Function often = function({x}, {exp(x)}), seldom = function({x}, {exp(x) * 2.0});
+  (void)often({ones_array({3})});
+  const Budget scope(plan_bytes() + 50'000);
+  for (int64_t n = 1; n < 300; ++n) {
+    (void)seldom({ones_array({n})});
+    (void)often({ones_array({3})});
+  }
+  EXPECT_EQ(often.impl()->plans_made(), 1u);
+  EXPECT_LT(seldom.impl()->plan_count(), 64u);
+}
+
+TEST(PlanCache, PlansOfComputedSizesCount) {
+  const Tensor x = placeholder({.shape = {None}});
+  const Function f = function({x}, {tile(x, {cast(sum(x), DType::int32)})});
+  (void)f({ones_array({2})});
+  const Budget scope(plan_bytes() + 30'000);
+  for (int64_t n = 1; n < 300; ++n)
+    EXPECT_EQ(f({ones_array({n % 40 + 1})})[0].size(), (n % 40 + 1) * (n % 40 + 1));
+  EXPECT_LE(plan_bytes(), plan_budget() + 30'000);
 }
 
 TEST(Names, AreUniquePerScope) {

@@ -1,10 +1,13 @@
 // The graph: depth, lifetime, passes, printers, arrays.
 #include <gtest/gtest.h>
 #include <horngate/horngate.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <chrono>
 #include <cmath>
+#include <fstream>
+#include <string>
 #include <thread>
 
 #include "grad/reverse.h"
@@ -40,6 +43,26 @@ void on_small_stack(const std::function<void()>& f) {
   pthread_join(thread, nullptr);
 }
 
+/// A line of /proc/self/status; 0 if there is none.
+size_t status_bytes(const std::string& field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind(field + ":", 0) == 0) return std::stoull(line.substr(field.size() + 1)) << 10;
+  return 0;
+}
+
+/// Starts to measure the largest amount of memory (VmHWM) anew, and gives what is held now; 0 where that cannot be
+/// measured, as with sanitizers.
+size_t memory_peak_from_now() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return 0;
+#else
+  malloc_trim(0);
+  std::ofstream("/proc/self/clear_refs") << "5";
+  return status_bytes("VmHWM");
+#endif
+}
+
 TEST(Depth, AMillionNodes) {
   const int64_t before = live_node_count();
   const auto work = [](int n) {
@@ -57,9 +80,15 @@ TEST(Depth, AMillionNodes) {
     });
   };
   on_small_stack([&] {
-    const double small = work(100'000), large = work(1'000'000);
+    const double small = work(100'000);
+    const size_t held = memory_peak_from_now();
+    const double large = work(1'000'000);
     EXPECT_LT(large, 25 * small + 1.0)
         << "time must grow linearly: " << small << " s, then " << large << " s";
+    // Its gradient makes it 1.5 million nodes.
+    if (held != 0) {
+      EXPECT_LT(status_bytes("VmHWM") - held, size_t{1} << 30);
+    }
   });
   EXPECT_EQ(live_node_count(), before);
 }

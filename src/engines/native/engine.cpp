@@ -32,7 +32,7 @@ struct Compiled {
 
 int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
   try {
-    *executable = new Compiled(import_graph(*graph));
+    *executable = compile_graph(import_graph(*graph));
     return 0;
   } catch (...) {
     return status_of_current_exception(status);
@@ -106,6 +106,8 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 void free_executable(void* executable) { delete static_cast<Compiled*>(executable); }
 
 }  // namespace
+
+void* compile_graph(const Graph& graph) { return new Compiled(graph); }
 
 const hg_engine_api* engine_main(uint32_t host_abi) {
   static const hg_engine_api kApi = {

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "horngate/engine.h"
+#include "ir/graph.h"
 
 namespace horngate::native {
 
 const hg_engine_api* engine_main(uint32_t host_abi);
+
+/// What its `compile` gives, without the detour over the C form: a large graph is not held three times. Throws.
+void* compile_graph(const Graph& graph);
 
 }  // namespace horngate::native

@@ -1,0 +1,96 @@
+#include "plan/budget.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "prims/attrs.h"
+
+namespace horngate {
+namespace {
+
+constexpr size_t kDefaultBudget = size_t{1} << 30;
+constexpr size_t kBytesPerNode = 1024;  // steps, kernels, compiled loops: measured on small nets
+
+std::atomic<size_t> bytes_alive{0};
+std::atomic<uint64_t> time_now{1};
+
+std::atomic<size_t>& budget() {
+  static std::atomic<size_t> value = [] {
+    const char* text = std::getenv("HORNGATE_PLAN_BYTES");
+    const unsigned long long bytes = text ? std::strtoull(text, nullptr, 10) : 0;
+    return bytes ? static_cast<size_t>(bytes) : kDefaultBudget;
+  }();
+  return value;
+}
+
+struct Owners {
+  std::mutex mutex;
+  std::set<PlanOwner*> all;
+};
+// Never destroyed: functions of static duration may outlive any order.
+Owners& owners() {
+  static auto* o = new Owners;
+  return *o;
+}
+
+}  // namespace
+
+PlanBytes::~PlanBytes() { bytes_alive.fetch_sub(bytes_, std::memory_order_relaxed); }
+void PlanBytes::set(size_t bytes) {
+  bytes_alive.fetch_add(bytes - bytes_, std::memory_order_relaxed);
+  bytes_ = bytes;
+}
+
+size_t plan_bytes() { return bytes_alive.load(std::memory_order_relaxed); }
+size_t plan_budget() { return budget(); }
+void set_plan_budget(size_t bytes) { budget() = bytes; }
+uint64_t plan_time() { return time_now.load(std::memory_order_relaxed); }
+
+size_t graph_bytes(const Graph& g) {
+  return g.values.size() * sizeof(TensorType) + g.nodes.size() * sizeof(GraphNode);
+}
+
+size_t compiled_bytes(const Graph& g) {
+  size_t bytes = 0;
+  for (const GraphNode& n : g.nodes) {
+    bytes += kBytesPerNode;
+    if (n.prim == Prim::constant) bytes += n.as<attrs::constant>().value.nbytes();
+    for (const GraphRef& body : n.bodies) bytes += compiled_bytes(*body);
+  }
+  return bytes;
+}
+
+PlanMembership::PlanMembership(PlanOwner& owner) : owner_(owner) {
+  const std::lock_guard lock(owners().mutex);
+  owners().all.insert(&owner_);
+}
+PlanMembership::~PlanMembership() {
+  const std::lock_guard lock(owners().mutex);
+  owners().all.erase(&owner_);
+}
+
+void keep_plan_budget(const void* newest) {
+  time_now.fetch_add(1, std::memory_order_relaxed);
+  size_t held = plan_bytes();
+  if (held <= plan_budget()) return;
+  std::vector<std::shared_ptr<const void>> dropped;  // freed after the lock
+  const std::lock_guard lock(owners().mutex);
+  std::vector<PlanOwner::Kept> kept;
+  for (PlanOwner* owner : owners().all) owner->list_plans(kept);
+  std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
+  // A little more than needed, so that the next plan does not search again.
+  const size_t goal = plan_budget() - plan_budget() / 8;
+  for (const PlanOwner::Kept& k : kept) {
+    if (held <= goal) break;
+    if (k.plan == newest) continue;
+    if (std::shared_ptr<const void> plan = k.owner->drop_plan(k.plan)) {
+      dropped.push_back(std::move(plan));
+      held -= std::min(held, k.bytes);
+    }
+  }
+}
+
+}  // namespace horngate
