@@ -6,13 +6,12 @@
 #include <mutex>
 #include <set>
 
-#include "prims/attrs.h"
+#include "prims/primitive.h"
 
 namespace horngate {
 namespace {
 
 constexpr size_t kDefaultBudget = size_t{1} << 30;
-constexpr size_t kBytesPerNode = 1024;  // steps, kernels, compiled loops: measured on small nets
 
 std::atomic<size_t> bytes_alive{0};
 std::atomic<uint64_t> time_now{1};
@@ -36,6 +35,17 @@ Owners& owners() {
   return *o;
 }
 
+/// Steps with their kernels, as measured on small nets. Element-wise nodes share one; convolutions keep a whole
+/// program of oneDNN.
+size_t bytes_of(Prim prim) {
+  switch (prim) {
+    case Prim::conv:
+    case Prim::conv_input_grad:
+    case Prim::conv_filter_grad: return 24 << 10;
+    default: return primitive(prim).how == How::elementwise ? 160 : 2048;
+  }
+}
+
 }  // namespace
 
 PlanBytes::~PlanBytes() { bytes_alive.fetch_sub(bytes_, std::memory_order_relaxed); }
@@ -56,7 +66,7 @@ size_t graph_bytes(const Graph& g) {
 size_t compiled_bytes(const Graph& g) {
   size_t bytes = 0;
   for (const GraphNode& n : g.nodes) {
-    bytes += kBytesPerNode;
+    bytes += bytes_of(n.prim);
     if (n.prim == Prim::constant) bytes += n.as<attrs::constant>().value.nbytes();
     for (const GraphRef& body : n.bodies) bytes += compiled_bytes(*body);
   }

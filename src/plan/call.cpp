@@ -40,7 +40,8 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   data.assign(plan.slots.size(), nullptr);
   std::copy(inputs.begin(), inputs.end(), data.begin());
   outputs.clear();
-  new_values.assign(plan.updates.size(), Array());
+  new_values.clear();
+  if (!plan.updates.empty()) new_values.resize(plan.updates.size());
   owned.clear();
   for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
     if (plan.slots[s].sparse) data[s] = &sparse.emplace_back();
@@ -58,6 +59,7 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   std::vector<Array>& results = last ? outputs : crossing;
   results.clear();
   const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
+  results.reserve(slots.size());
   for (size_t i = 0; i < slots.size(); ++i) {
     const auto same = std::find(slots.begin(), slots.begin() + static_cast<int64_t>(i), slots[i]);
     results.push_back(same == slots.begin() + static_cast<int64_t>(i)

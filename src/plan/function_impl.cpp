@@ -269,6 +269,13 @@ size_t FunctionImpl::plan_count() const {
   return plans_.size();
 }
 
+/// The thread's own; its vectors keep their memory from call to call. Out of line, because the compiler would look
+/// for it again at every use.
+[[gnu::noinline]] FunctionImpl::Call& FunctionImpl::threads_call() {
+  thread_local Call call;
+  return call;
+}
+
 /// The plan that follows one whose shapes depended on data: keyed by those integers.
 PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   if (c.types.empty()) {
@@ -327,8 +334,7 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
 
 Arrays FunctionImpl::call(std::span<const Array> arrays) {
   check_count(arrays.size());
-  thread_local Call reused;  // its vectors keep their memory from call to call
-  Call& c = reused;
+  Call& c = threads_call();
   const InCall guard(c.running);
   struct Clean {
     Call& c;

@@ -36,6 +36,7 @@ class FunctionImpl final : PlanOwner {
     bool keyed = false;     // its integers decide shapes
   };
   struct Call;
+  static Call& threads_call();
   using Key = std::vector<int64_t>;
   struct KeyHash {
     size_t operator()(const Key& k) const;

@@ -236,7 +236,9 @@ size_t Plan::total_bytes() {
     Plan& plan = *todo.back();
     todo.pop_back();
     total += plan.bytes.get();
-    const std::lock_guard lock(plan.next_mutex);
+    // One that is being made is not waited for.
+    const std::unique_lock lock(plan.next_mutex, std::try_to_lock);
+    if (!lock) continue;
     for (const auto& [key, next] : plan.next) {
       held.push_back(next);
       todo.push_back(next.get());

@@ -175,6 +175,22 @@ TEST(Printers, TextAndDot) {
   EXPECT_NE(dot.find("n1 -> o0"), std::string::npos);
 }
 
+// A thread keeps small blocks for itself: they may come from another one, and outlive theirs.
+TEST(ArrayTest, SmallArraysGoFromThreadToThread) {
+  std::vector<Array> made;
+  std::thread([&] {
+    for (int64_t n = 0; n < 400; ++n) made.push_back(Array::full(DType::int32, {n}, 7.0));
+    for (size_t i = 0; i < made.size(); i += 2) made[i] = Array();
+  }).join();
+  for (size_t i = 1; i < made.size(); i += 2) {
+    const Array other = Array::zeros(DType::int32, {static_cast<int64_t>(i)});
+    const auto values = made[i].to_vector<int32_t>();
+    EXPECT_EQ(values, std::vector<int32_t>(i, 7));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(other.raw()) % 64, 0u);
+  }
+  std::thread([held = std::move(made)]() mutable { held.clear(); }).join();
+}
+
 TEST(ArrayTest, ViewsCastsAndDlpack) {
   Array a = Array::of<float>({1, 2, 3, 4, 5, 6}, {2, 3});
   const Array column =

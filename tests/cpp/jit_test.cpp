@@ -158,6 +158,35 @@ TEST(Jit, IsUsed) {
   });
 }
 
+// An optimizer's factor: what is the same for all elements may be anything, also what has no
+// compiled form.
+TEST(Jit, UniformValuesAreComputedOnce) {
+  ProgramBuilder b;
+  const DType f32 = DType::float32;
+  const Reg x = b.input(f32), step = b.input(DType::int64);
+  const Reg power = b.op(Prim::pow, f32, b.constant(0.9, f32), b.cast(step, f32));
+  b.output(b.op(Prim::sub, f32, b.op(Prim::exp, f32, x), b.op(Prim::mul, f32, power, x)));
+  const Program p = b.build();
+  Space space;
+  space.extent = {1000};
+  space.reduced = {false};
+  space.stride = {{1}, {0}, {1}};
+  space.offset = {0, 0, 0};
+  const std::vector<float> in = mixed<float>(1000, 8);
+  const int64_t t = 5;
+  for_each_simd([&] {
+    std::vector<float> want(1000), got(1000);
+    for_each_way([&](bool compiled) {
+      const std::string target = simd_target();
+      const bool expected = compiled && (target == "avx2" || target == "avx512");
+      EXPECT_EQ(Machine(p, space, 0).is_compiled(), expected);
+      run(*Group::make(p, Ints{1000}, {{{1}, 0}, {{0}, 0}}, {{{1}, 0}}), {in.data(), &t},
+          {compiled ? got.data() : want.data()});
+    });
+    for (size_t i = 0; i < 1000; ++i) ASSERT_TRUE(same(got[i], want[i])) << i;
+  });
+}
+
 TEST(Jit, ElementsDoNotDependOnTheirPlace) {
   ProgramBuilder b;
   const Reg x = b.input(DType::float32);
@@ -225,6 +254,37 @@ TEST(Jit, SpillsRegisters) {
       run(*flat_group(p, 500), {in.data()}, {compiled ? got.data() : want.data()});
     });
     for (size_t i = 0; i < 500; ++i) ASSERT_TRUE(same(got[i], want[i])) << i;
+  });
+}
+
+// More arrays than address registers.
+TEST(Jit, ManyArrays) {
+  const DType f32 = DType::float32;
+  ProgramBuilder b;
+  std::vector<Reg> inputs;
+  for (int i = 0; i < kMaxInputs; ++i) inputs.push_back(b.input(f32));
+  Reg sum = inputs[0];
+  for (int i = 1; i < kMaxInputs; ++i) {
+    sum = b.op(Prim::add, f32, b.op(Prim::mul, f32, sum, b.constant(0.7, f32)),
+               inputs[static_cast<size_t>(i)]);
+    if (i % 3 == 0) b.output(sum);
+  }
+  const Program p = b.build();
+  std::vector<std::vector<float>> in;
+  std::vector<const void*> from;
+  for (int i = 0; i < kMaxInputs; ++i) in.push_back(mixed<float>(333, static_cast<uint64_t>(i)));
+  for (const auto& x : in) from.push_back(x.data());
+  for_each_simd([&] {
+    std::vector<std::vector<float>> out(2 * p.outputs.size(), std::vector<float>(334, -7.0f));
+    for_each_way([&](bool compiled) {
+      std::vector<void*> to;
+      for (size_t o = 0; o < p.outputs.size(); ++o)
+        to.push_back(out[compiled ? p.outputs.size() + o : o].data());
+      run(*flat_group(p, 333), from, to);
+    });
+    for (size_t o = 0; o < p.outputs.size(); ++o)
+      for (size_t i = 0; i < 334; ++i)
+        ASSERT_TRUE(same(out[o][i], out[p.outputs.size() + o][i])) << o << ", " << i;
   });
 }
 

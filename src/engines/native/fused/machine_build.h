@@ -70,7 +70,7 @@ class MachineBuilder {
   void release(Reg v, StageIndex stage, size_t item);
   uint16_t operand(Place place) const;
   Machine::Step step_of(const Item& item) const;
-  bool can_compile() const;
+  bool can_compile();
   bool compile_block();
   void emit();
   void lay_out_memory();
@@ -89,6 +89,7 @@ class MachineBuilder {
   std::vector<std::pair<size_t, Reg>> scatters_;  // output and value
   std::vector<uint16_t> free_slots_;
   size_t slot_lane_ = 1;
+  int lane_bytes_ = 0;     // of compiled code
   bool compiled_ = false;  // the block stage is machine code, without registers in memory
 };
 

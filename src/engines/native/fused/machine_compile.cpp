@@ -24,12 +24,13 @@ std::optional<jit::Isa> compiled_isa() {
 
 }  // namespace
 
-// All instructions must have a compiled form, in lanes of one width. A single instruction on lanes
-// as they are stored has nothing to gain.
-bool MachineBuilder::can_compile() const {
+// All instructions of the block stage must have a compiled form, in lanes of one width. A single
+// instruction on lanes as they are stored has nothing to gain.
+bool MachineBuilder::can_compile() {
   const std::optional<jit::Isa> isa = compiled_isa();
   if (!isa || s_.size() < kWorthCompiling) return false;
   bool converts = false;
+  size_t count = 0;
   int width = 0;
   const auto fits = [&width](Lane lane) {
     if (lane == Lane::b8) return true;
@@ -37,28 +38,30 @@ bool MachineBuilder::can_compile() const {
     if (width == 0) width = w;
     return w != 0 && w == width;
   };
-  for (const Instr& i : p_.code)
+  for (size_t k = 0; k < p_.code.size(); ++k) {
+    const Instr& i = p_.code[k];
+    if (values_[p_.value_of(k)].uniform) continue;
     if (!jit::can_lower(i) || !fits(i.lane) || !fits(i.out)) return false;
+    ++count;
+  }
   for (size_t i = 0; i < p_.inputs.size(); ++i) {
-    if (!values_[i].used) continue;
+    if (!values_[i].used || values_[i].uniform) continue;
     if (!fits(values_[i].lane) || !jit::can_load(p_.inputs[i])) return false;
     converts = converts || !stored_as_lane(p_.inputs[i]);
   }
   for (const Output& o : p_.outputs) {
     if (!fits(values_[o.value].lane)) return false;
     // Registers of reductions and scattered outputs hold lanes.
-    if (!jit::can_store(o.dtype, *isa)) return false;
+    if (!jit::can_store(o.dtype, *isa, width)) return false;
     converts = converts || !stored_as_lane(o.dtype);
   }
-  return width != 0 && p_.code.size() + (converts ? 1 : 0) > 1;
+  lane_bytes_ = width;
+  return width != 0 && count + (converts ? 1 : 0) > 1;
 }
 
 bool MachineBuilder::compile_block() {
   const jit::Isa isa = *compiled_isa();
-  int width = 4;
-  for (const Value& v : values_)
-    if (v.used && v.lane != Lane::b8) width = jit::width_of(v.lane);
-  jit::Recording recording(isa, width);
+  jit::Recording recording(isa, lane_bytes_);
   std::vector<jit::Id> ids(values_.size(), jit::kNoId);
   const auto id_of = [&](Reg r) {
     if (r == kNone) return jit::kNoId;

@@ -91,6 +91,27 @@ HWY_INLINE V scale(D d, V p, V n, V magic_n) {
 #endif
 }
 
+/// The same for n <= 0 and results down to zero: over 2^(n + kUp), which is normal, and back.
+template <class D, class V>
+HWY_INLINE V scale_down(D d, V p, V n, V magic_n) {
+#ifdef HORNGATE_TRACED
+  if (hn::has_scale()) return hn::scale(p, n);
+#endif
+#if HWY_TARGET == HWY_AVX3
+  return scale(d, p, n, magic_n);
+#else
+  using T = hn::TFromD<D>;
+  using Info = FloatInfo<T>;
+  (void)n;
+  constexpr auto kUp = typename Info::Bits(sizeof(T) == 4 ? 64 : 128);
+  const BitsOf<D> du;
+  const auto exponent = hn::ShiftLeft<Info::kMantissa>(hn::BitCast(du, magic_n));
+  const auto up = hn::Add(exponent, hn::Set(du, (Info::kBias + kUp) << Info::kMantissa));
+  return hn::Mul(hn::Mul(p, hn::BitCast(d, up)),
+                 hn::Set(d, T(sizeof(T) == 4 ? 0x1p-64 : 0x1p-128)));
+#endif
+}
+
 /// The q of exp(r) = 1 + r + r^2 q(r) for |r| <= ln 2 / 2.
 inline constexpr float kExpF32[] = {0x1.fffffep-2f, 0x1.5554acp-3f, 0x1.555678p-5f, 0x1.122a3p-7f,
                                     0x1.6bebc8p-10f};
@@ -144,6 +165,14 @@ HWY_INLINE V exp_in_range(D d, V x) {
   const ExpParts<V> e = exp_parts(d, x);
   const V one = hn::Set(d, hn::TFromD<D>(1));
   return scale(d, hn::MulAdd(hn::MulAdd(e.q, e.r, one), e.r, one), e.n, e.magic_n);
+}
+
+/// exp of a clamped x <= 0 (or so little above that it rounds to 1).
+template <class D, class V>
+HWY_INLINE V exp_negative(D d, V x) {
+  const ExpParts<V> e = exp_parts(d, x);
+  const V one = hn::Set(d, hn::TFromD<D>(1));
+  return scale_down(d, hn::MulAdd(hn::MulAdd(e.q, e.r, one), e.r, one), e.n, e.magic_n);
 }
 
 struct Exp {
@@ -214,9 +243,9 @@ HWY_INLINE V sigmoid_e(D d, V x) {
   const V a = hn::Neg(hn::Abs(x));
   const T lo = sizeof(T) == 4 ? T(-104) : T(-746);
 #if HWY_TARGET == HWY_SCALAR
-  return exp_in_range(d, hn::IfThenElse(hn::Lt(a, hn::Set(d, lo)), hn::Set(d, lo), a));
+  return exp_negative(d, hn::IfThenElse(hn::Lt(a, hn::Set(d, lo)), hn::Set(d, lo), a));
 #else
-  return exp_in_range(d, hn::Max(hn::Set(d, lo), a));
+  return exp_negative(d, hn::Max(hn::Set(d, lo), a));
 #endif
 }
 
@@ -398,7 +427,7 @@ struct Erf {
       small = polynomial(d, a2, kErfSmallF64);
       power = polynomial(d, limited, kErfLargeF64);
     }
-    const V large = hn::Sub(one, exp_in_range(d, hn::Neg(power)));
+    const V large = hn::Sub(one, exp_negative(d, hn::Neg(power)));
     return hn::CopySign(hn::IfThenElse(hn::Lt(a, one), hn::MulAdd(a, small, a), large), x);
   }
 };

@@ -6,13 +6,18 @@
 
 #include "engines/native/jit/code.h"
 #include "engines/native/jit/emitter.h"
+#include "engines/native/jit/schedule.h"
 
 namespace horngate::native::jit {
 namespace {
 
-constexpr Gpr kCount = rsi, kOperands = rdi, kIndex = rax, kScratch = r15;
-constexpr Gpr kPointers[] = {rcx, rdx, r8, r9, r10, r11, rbx, r12, r13, r14};
-constexpr Gpr kSaved[] = {rbx, r12, r13, r14, r15};
+constexpr Gpr kCount = rsi, kOperands = rdi, kIndex = rax, kScratch = r11;
+constexpr Gpr kPointers[] = {rcx, rdx, r8, r9, r10, rbx, r12, r13, r14, r15};
+constexpr size_t kVolatile = 5;  // of them; the others are the caller's
+
+// Values held at once beside constants. More chains side by side hide more latency; fewer leave
+// registers to constants.
+constexpr int kLive512 = 14, kLive256 = 8;
 
 bool is_effect(MicroOp op) { return op == MicroOp::store || op == MicroOp::mask_store; }
 bool is_lazy(MicroOp op) { return op == MicroOp::constant || op == MicroOp::uniform; }
@@ -21,7 +26,7 @@ bool is_lazy(MicroOp op) { return op == MicroOp::constant || op == MicroOp::unif
 
 Emitter::Emitter(const Recording& recording)
     : r_(recording),
-      code_(recording.code()),
+      code_(schedule(recording.code(), recording.isa == Isa::avx512 ? kLive512 : kLive256)),
       body_(recording.isa),
       avx512_(recording.isa == Isa::avx512),
       wide_(recording.width == 8),
@@ -247,17 +252,19 @@ Binary Emitter::assemble() {
   body_.add(kIndex, static_cast<int8_t>(lanes_));
   body_.compare(kIndex, kCount);
   body_.jump_below(0);
-  body_.leave();
-  for (size_t i = std::size(kSaved); i-- > 0;) body_.pop(kSaved[i]);
+  if (spills_ > 0) body_.leave();
+  for (size_t i = pointers_.size(); i-- > kVolatile;) body_.pop(kPointers[i]);
   body_.vzeroupper();
   body_.ret();
 
   Assembler start(r_.isa);
-  for (Gpr g : kSaved) start.push(g);
-  start.push(rbp);
-  start.move(rbp, rsp);
-  start.and_imm8(rsp, -64);
-  if (spills_ > 0) start.sub_imm32(rsp, spills_ * vector_bytes_);
+  for (size_t i = kVolatile; i < pointers_.size(); ++i) start.push(kPointers[i]);
+  if (spills_ > 0) {
+    start.push(rbp);
+    start.move(rbp, rsp);
+    start.and_imm8(rsp, -64);
+    start.sub_imm32(rsp, spills_ * vector_bytes_);
+  }
   for (size_t i = 0; i < pointers_.size(); ++i)
     start.load_pointer(kPointers[i], kOperands, pointers_[i] * 8);
   for (size_t reg = 0; reg < holder_.size(); ++reg)

@@ -142,9 +142,16 @@ void Emitter::mask_load(Id v) {
   body_.vector({1, 1, static_cast<uint8_t>(wide_ ? 0xfb : 0xfa)}, dst, dst, Rm::of(lanes));
 }
 
-// AVX-512 only.
 void Emitter::mask_store(Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
+  if (!avx512_) {
+    const int mask = in_register(m.a, v);
+    const int packed = pack_words(mask, 0x6b, v);
+    body_.vex({1, 1, 0x63}, false, packed, packed, Rm::of(packed));  // words to bytes, 0 or -1
+    body_.vex({2, 1, 0x1c}, false, packed, 0, Rm::of(packed));       // their absolute value
+    body_.vex({1, 1, 0xd6}, false, packed, 0, element(m.operand, m.dtype));
+    return release_dead(m, v);
+  }
   const int lanes = take(v);
   body_.vector({2, 2, 0x38, wide_}, lanes, 0, Rm::of(value(m.a).reg));
   body_.vector({1, 1, static_cast<uint8_t>(wide_ ? 0x73 : 0x72), wide_}, 2, lanes, Rm::of(lanes),
@@ -152,6 +159,15 @@ void Emitter::mask_store(Id v) {
   body_.vector({2, 2, static_cast<uint8_t>(wide_ ? 0x32 : 0x31)}, lanes, 0,
                element(m.operand, m.dtype));
   release_dead(m, v);
+}
+
+// AVX2: eight lanes of 32 bits to 16 bits each, in the lower half of a register.
+int Emitter::pack_words(int lanes, uint8_t code, Id v) {
+  const int packed = take(v);
+  const uint8_t map = code == 0x2b ? 2 : 1;
+  body_.vex({map, 1, code}, true, packed, lanes, Rm::of(lanes));
+  body_.vex({3, 1, 0x00, true}, true, packed, 0, Rm::of(packed), 0x08);
+  return packed;
 }
 
 void Emitter::blend(Id v) {
@@ -197,6 +213,11 @@ void Emitter::load(Id v) {
 void Emitter::store(Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
   const int src = in_register(m.a, v);
+  if (m.dtype == DType::bfloat16 && !avx512_) {
+    const int packed = pack_words(src, 0x2b, v);
+    body_.vex({1, 0, 0x11}, false, packed, 0, element(m.operand, m.dtype));
+    return release_dead(m, v);
+  }
   const Rm at = element(m.operand, m.dtype);
   if (m.dtype == DType::float16)
     body_.vector({3, 1, 0x1d}, src, 0, at, 0);

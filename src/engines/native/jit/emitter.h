@@ -59,6 +59,7 @@ class Emitter {
   void mask_not(Id v);
   void mask_load(Id v);
   void mask_store(Id v);
+  int pack_words(int lanes, uint8_t code, Id v);
   void blend(Id v);
   void blend_zero(Id v);
   void load(Id v);
@@ -68,7 +69,7 @@ class Emitter {
   Binary assemble();
 
   const Recording& r_;
-  const std::vector<Micro>& code_;
+  const std::vector<Micro> code_;
   Assembler body_;
   const bool avx512_, wide_;
   const int vector_bytes_, lanes_;

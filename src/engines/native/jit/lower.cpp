@@ -260,14 +260,14 @@ bool can_load(DType t) {
   }
 }
 
-bool can_store(DType t, Isa isa) {
+bool can_store(DType t, Isa isa, int width) {
   switch (t) {
     case DType::float16:
+    case DType::bfloat16:
     case DType::float32:
     case DType::float64:
     case DType::int32: return true;
-    case DType::bfloat16:
-    case DType::bool_: return isa == Isa::avx512;
+    case DType::bool_: return isa == Isa::avx512 || width == 4;
     default: return false;
   }
 }

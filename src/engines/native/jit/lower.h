@@ -10,7 +10,7 @@ namespace horngate::native::jit {
 int width_of(fused::Lane lane);
 bool can_lower(const fused::Instr& instr);
 bool can_load(DType dtype);
-bool can_store(DType dtype, Isa isa);
+bool can_store(DType dtype, Isa isa, int width);
 
 /// Values are ids in the recording; those of bool lanes are masks.
 Id lower_constant(Recording& r, fused::Lane lane, uint64_t bits);

@@ -1,0 +1,14 @@
+// In which order micro code is emitted.
+#pragma once
+
+#include <vector>
+
+#include "engines/native/jit/micro.h"
+
+namespace horngate::native::jit {
+
+/// The same operations with new numbers; stores stay last. At most about `most_live` values are held
+/// at once, where the code allows that.
+std::vector<Micro> schedule(const std::vector<Micro>& code, int most_live);
+
+}  // namespace horngate::native::jit
