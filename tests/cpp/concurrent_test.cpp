@@ -27,6 +27,29 @@ TEST(Concurrent, TrainersLoseNoUpdate) {
   for (float x : get_value(v).to_vector<float>()) ASSERT_EQ(x, 400.0f);
 }
 
+// Threads that make plans drop those of others, also while these run.
+TEST(Concurrent, PlansAreDroppedUnderWay) {
+  const size_t before = plan_budget();
+  const Tensor x = placeholder({.shape = {None}});
+  std::vector<Function> functions;
+  for (int i = 0; i < 5; ++i)
+    functions.push_back(function({x}, {tanh(x * 0.0) + x * static_cast<double>(i + 1)}));
+  set_plan_budget(plan_bytes() + 20'000);
+  in_threads(4, [&](int thread) {
+    for (int k = 0; k < 150; ++k) {
+      const auto i = static_cast<size_t>((k * 7 + thread) % 5);
+      const int64_t n = 1 + (k * 13 + thread * 5) % 300;
+      const std::vector<float> y = functions[i]({ones_array({n})})[0].to_vector<float>();
+      ASSERT_EQ(y, std::vector<float>(static_cast<size_t>(n), static_cast<float>(i + 1)));
+      if (k % 50 == 49) {  // functions come and go
+        const Function own = function({x}, {x + 1.0});
+        ASSERT_EQ(own({ones_array({2})})[0].to_vector<float>(), (std::vector<float>{2, 2}));
+      }
+    }
+  });
+  set_plan_budget(before);
+}
+
 TEST(Concurrent, PredictionsSeeCommittedVersionsOnly) {
   // Two variables always hold the same number; a reader must never see them differ.
   const Variable a = variable(Array::zeros(DType::float32, {500})),

@@ -22,11 +22,23 @@ size_t transposed_axis(const Space& s, size_t inner, size_t inputs) {
   return s.rank();
 }
 
+/// Rows that are better joined with the next axis. Medium ones are left alone if that would turn a
+/// contiguous access into a strided one.
+bool is_short(const Space& s, size_t inner) {
+  const int64_t length = s.size(inner, s.rank());
+  if (length >= kShortRow) return false;
+  if (length < kShortRow / 4) return true;
+  for (size_t a = 0; a < s.accesses(); ++a)
+    if (s.is_contiguous(a, inner) && !s.is_contiguous(a, inner - 1) && !s.is_invariant(a, inner))
+      return false;
+  return true;
+}
+
 }  // namespace
 
 PlainSchedule::PlainSchedule(const Program& program, Space space) {
   size_t inner = space.rank() == 0 ? 0 : space.rank() - 1;
-  while (inner > 0 && space.size(inner, space.rank()) < kShortRow) --inner;
+  while (inner > 0 && is_short(space, inner)) --inner;
   int64_t limit = INT64_MAX;
   if (inner > 0 && inner + 1 == space.rank()) {
     if (const size_t axis = transposed_axis(space, inner, program.inputs.size());

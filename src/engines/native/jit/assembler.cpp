@@ -112,6 +112,21 @@ void Assembler::jump_below(size_t target) {
   word32(
       static_cast<int32_t>(static_cast<int64_t>(target) - static_cast<int64_t>(code.size()) - 4));
 }
+void Assembler::test(Gpr r) {
+  byte(0x48 | (r >= 8 ? 5 : 0));
+  byte(0x85);
+  byte(0xc0 | (r & 7u) << 3 | (r & 7u));
+}
+size_t Assembler::jump_zero() {
+  byte(0x0f);
+  byte(0x84);
+  word32(0);
+  return code.size();
+}
+void Assembler::land(size_t jump, size_t target) {
+  const auto distance = static_cast<uint32_t>(target - jump);
+  for (size_t i = 0; i < 4; ++i) code[jump - 4 + i] = static_cast<uint8_t>(distance >> (8 * i));
+}
 void Assembler::leave() { byte(0xc9); }
 void Assembler::vzeroupper() {
   byte(0xc5);

@@ -67,7 +67,12 @@ class Assembler {
   void move(Gpr to, Gpr from);
   void push(Gpr r);
   void pop(Gpr r);
+  void test(Gpr r);
   void jump_below(size_t target);  // backwards
+  /// Forwards; land() says where to: here, or at an offset from the start of this code.
+  size_t jump_zero();
+  void land(size_t jump) { land(jump, code.size()); }
+  void land(size_t jump, size_t target);
   void leave();
   void vzeroupper();
   void ret();

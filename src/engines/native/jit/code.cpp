@@ -45,6 +45,7 @@ std::unique_ptr<Code> Code::make(const Binary& binary) {
   code->memory_ = memory;
   code->bytes_ = bytes;
   code->lanes_ = static_cast<size_t>(binary.lanes);
+  code->masks_ = binary.masks;
   code->streams_ = binary.streams;
   for (const Stream& s : binary.streams)
     code->operands_ = std::max<size_t>(code->operands_, s.operand + 1u);
@@ -74,7 +75,7 @@ void Code::run_rest(void* const* pointer, size_t done, size_t rest, size_t padde
     std::memset(copy, 0, kVectorBytes);
     std::memcpy(copy, at, rest * s.size);
   }
-  loop_(moved, lanes_);
+  loop_(moved, lanes_, 0);
   for (size_t i = 0; i < streams_.size(); ++i) {
     const Stream& s = streams_[i];
     if (!s.writes || s.operand < padded) continue;

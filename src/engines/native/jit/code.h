@@ -23,6 +23,7 @@ struct Binary {
   std::vector<uint8_t> bytes;
   std::vector<Stream> streams;
   int lanes = 0;
+  bool masks = false;  // takes the lanes of a last, shorter vector
 };
 
 /// Machine code for a recording. Empty bytes: it needs more registers than there are.
@@ -40,7 +41,8 @@ class Code {
   /// written to the end of their last vector.
   void run(void* const* pointer, size_t n, size_t padded) const {
     const size_t rest = n & (lanes_ - 1);
-    if (n != rest) loop_(pointer, n - rest);
+    if (masks_) return loop_(pointer, n - rest, (size_t{1} << rest) - 1);
+    if (n != rest) loop_(pointer, n - rest, 0);
     if (rest != 0) run_rest(pointer, n - rest, rest, padded);
   }
   size_t bytes() const { return bytes_; }
@@ -49,9 +51,10 @@ class Code {
   Code() = default;
   void run_rest(void* const* pointer, size_t done, size_t rest, size_t padded) const;
 
-  using Loop = void (*)(void* const* pointer, size_t n);
+  using Loop = void (*)(void* const* pointer, size_t whole, size_t rest_lanes);
   Loop loop_ = nullptr;
   size_t lanes_ = 0, operands_ = 0, bytes_ = 0;
+  bool masks_ = false;
   void* memory_ = nullptr;
   std::vector<Stream> streams_;
 };

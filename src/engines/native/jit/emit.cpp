@@ -221,7 +221,7 @@ int Emitter::define(Id v, int position) {
 }
 
 int Emitter::define_mask(Id v) {
-  for (int k = 1; k < 8; ++k)
+  for (int k = 1; k < kRest; ++k)
     if (!(masks_ >> k & 1)) {
       masks_ |= 1u << k;
       return value(v).reg = k;
@@ -239,25 +239,51 @@ Binary Emitter::run() {
       note_stream(m.operand, m.dtype, true, true);
   }
   pin_constants();
+  emit_all();
+  if (failed_) return {};
+  return assemble();
+}
+
+void Emitter::emit_all() {
   for (size_t p = 0; p < code_.size() && !failed_; ++p) {
     if (is_lazy(code_[p].op) || (!is_effect(code_[p].op) && values_[p].uses.empty())) continue;
     std::fill(locked_.begin(), locked_.end(), false);
     one(static_cast<Id>(p));
   }
-  if (failed_) return {};
-  return assemble();
+}
+
+void Emitter::forget_registers() {
+  masks_ = kNoMasks;
+  for (size_t v = 0; v < values_.size(); ++v) {
+    Value& value = values_[v];
+    if (value.pinned) continue;
+    if (value.reg >= 0 && !in_mask_register(static_cast<Id>(v)))
+      holder_[static_cast<size_t>(value.reg)] = kNoId;
+    value.reg = value.spill = -1;
+  }
 }
 
 Binary Emitter::assemble() {
   body_.add(kIndex, static_cast<int8_t>(lanes_));
   body_.compare(kIndex, kCount);
   body_.jump_below(0);
+  const size_t last = body_.code.size();
+  if (avx512_) {  // the same once more, on the lanes of the mask
+    body_.vex({1, 0, 0x98}, false, kRest, 0, Rm::of(kRest));
+    const size_t over = body_.jump_zero();
+    forget_registers();
+    rest_ = kRest;
+    emit_all();
+    if (failed_) return {};
+    body_.land(over);
+  }
   if (spills_ > 0) body_.leave();
   for (size_t i = pointers_.size(); i-- > kVolatile;) body_.pop(kPointers[i]);
   body_.vzeroupper();
   body_.ret();
 
   Assembler start(r_.isa);
+  if (avx512_) start.vex({1, 0, 0x92}, false, kRest, 0, Rm::of(rdx));
   for (size_t i = kVolatile; i < pointers_.size(); ++i) start.push(kPointers[i]);
   if (spills_ > 0) {
     start.push(rbp);
@@ -271,10 +297,14 @@ Binary Emitter::assemble() {
     if (const Id v = holder_[reg]; v != kNoId && value(v).pinned)
       fetch(start, static_cast<int>(reg), v);
   start.zero(kIndex);
+  start.test(kCount);
+  const size_t to_last = start.jump_zero();
   while (start.code.size() % 32 != 0) start.code.push_back(0x90);
+  start.land(to_last, start.code.size() + last);
 
   Binary binary;
   binary.lanes = lanes_;
+  binary.masks = avx512_;
   binary.streams = streams_;
   binary.bytes = start.code;
   binary.bytes.insert(binary.bytes.end(), body_.code.begin(), body_.code.end());

@@ -132,7 +132,8 @@ void Emitter::mask_load(Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
   const Rm at = m.imm ? Rm::at(pointer(body_, m.operand)) : element(m.operand, m.dtype);
   const int lanes = take(v);
-  body_.vector({2, 1, static_cast<uint8_t>(wide_ ? 0x32 : 0x31)}, lanes, 0, at);
+  body_.vector({2, 1, static_cast<uint8_t>(wide_ ? 0x32 : 0x31)}, lanes, 0, at, -1,
+               m.imm ? 0 : rest_, !m.imm && rest_);
   if (avx512_) {
     body_.vector({2, 1, 0x27, wide_}, define_mask(v), lanes, Rm::of(lanes));
     return;
@@ -157,7 +158,7 @@ void Emitter::mask_store(Id v) {
   body_.vector({1, 1, static_cast<uint8_t>(wide_ ? 0x73 : 0x72), wide_}, 2, lanes, Rm::of(lanes),
                wide_ ? 63 : 31);
   body_.vector({2, 2, static_cast<uint8_t>(wide_ ? 0x32 : 0x31)}, lanes, 0,
-               element(m.operand, m.dtype));
+               element(m.operand, m.dtype), -1, rest_);
   release_dead(m, v);
 }
 
@@ -199,14 +200,15 @@ void Emitter::load(Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
   const Rm at = element(m.operand, m.dtype);
   const int dst = define(v, v);
+  const auto from = [&](Opcode op) { body_.vector(op, dst, 0, at, -1, rest_, rest_ != 0); };
   switch (m.dtype) {
-    case DType::float16: return body_.vector({2, 1, 0x13}, dst, 0, at);
+    case DType::float16: return from({2, 1, 0x13});
     case DType::bfloat16:
-    case DType::uint16: return body_.vector({2, 1, 0x33}, dst, 0, at);
-    case DType::int16: return body_.vector({2, 1, 0x23}, dst, 0, at);
-    case DType::uint8: return body_.vector({2, 1, 0x31}, dst, 0, at);
-    case DType::int8: return body_.vector({2, 1, 0x21}, dst, 0, at);
-    default: return body_.vector(float_op(0x10), dst, 0, at);
+    case DType::uint16: return from({2, 1, 0x33});
+    case DType::int16: return from({2, 1, 0x23});
+    case DType::uint8: return from({2, 1, 0x31});
+    case DType::int8: return from({2, 1, 0x21});
+    default: return from(float_op(0x10));
   }
 }
 
@@ -220,11 +222,11 @@ void Emitter::store(Id v) {
   }
   const Rm at = element(m.operand, m.dtype);
   if (m.dtype == DType::float16)
-    body_.vector({3, 1, 0x1d}, src, 0, at, 0);
+    body_.vector({3, 1, 0x1d}, src, 0, at, 0, rest_);
   else if (m.dtype == DType::bfloat16)
-    body_.vector({2, 2, 0x33}, src, 0, at);
+    body_.vector({2, 2, 0x33}, src, 0, at, -1, rest_);
   else
-    body_.vector(float_op(0x11), src, 0, at);
+    body_.vector(float_op(0x11), src, 0, at, -1, rest_);
   release_dead(m, v);
 }
 

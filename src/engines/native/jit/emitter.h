@@ -66,6 +66,8 @@ class Emitter {
   void store(Id v);
   void round_half(Id v);
 
+  void emit_all();
+  void forget_registers();
   Binary assemble();
 
   const Recording& r_;
@@ -76,7 +78,11 @@ class Emitter {
   std::vector<Value> values_;
   std::vector<Id> holder_;  // per vector register
   std::vector<bool> locked_;
-  unsigned masks_ = 1;  // k registers in use; k0 means "no mask"
+  /// Lanes of the last vector, AVX-512.
+  static constexpr int kRest = 7;
+  int rest_ = 0;  // kRest while the code for the last vector is written
+  unsigned masks_ = kNoMasks;
+  static constexpr unsigned kNoMasks = 1u | 1u << kRest;  // k registers in use; k0 means "no mask"
   int spills_ = 0;
   bool failed_ = false;
   std::vector<uint16_t> pointers_;  // operands whose address has a register
