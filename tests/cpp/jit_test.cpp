@@ -1,4 +1,6 @@
 // Compiled loops against the block kernels: one source, so the same bits.
+#include <sys/mman.h>
+
 #include "engines/native/fused/machine.h"
 #include "engines/native/jit/code.h"
 #include "engines/native/jit/lower.h"
@@ -255,6 +257,44 @@ TEST(Jit, SpillsRegisters) {
     });
     for (size_t i = 0; i < 500; ++i) ASSERT_TRUE(same(got[i], want[i])) << i;
   });
+}
+
+/// Memory that ends where nothing may be touched.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes) : bytes_(bytes) {
+    page_ = static_cast<char*>(
+        mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    mprotect(page_ + kPage, kPage, PROT_NONE);
+  }
+  ~Guarded() { munmap(page_, 2 * kPage); }
+  Guarded(const Guarded&) = delete;
+  void* data() const { return page_ + kPage - bytes_; }
+
+ private:
+  static constexpr size_t kPage = 4096;
+  size_t bytes_;
+  char* page_;
+};
+
+TEST(Jit, TouchesNothingBehindTheEnd) {
+  for (DType in : {DType::float32, DType::float16, DType::uint8, DType::bool_}) {
+    for (DType out : {DType::float32, DType::float16, DType::bfloat16, DType::bool_}) {
+      ProgramBuilder b;
+      const Reg x = b.cast(b.input(in), DType::float32);
+      b.output(b.cast(b.op(Prim::exp, DType::float32, b.op(Prim::neg, DType::float32, x)), out));
+      const Program p = b.build();
+      for (size_t n : {129u, 135u, 143u, 159u}) {
+        const Guarded from(n * size_of(in)), to(n * size_of(out));
+        for_each_simd(
+            [&] { run(*flat_group(p, static_cast<int64_t>(n)), {from.data()}, {to.data()}); });
+        float last = 1;
+        if (out == DType::float32)
+          std::memcpy(&last, static_cast<char*>(to.data()) + 4 * (n - 1), 4);
+        EXPECT_EQ(last, 1.0f);  // exp(0)
+      }
+    }
+  }
 }
 
 // More arrays than address registers.
