@@ -198,12 +198,12 @@ _collected = {"at": float("-inf"), "took": 0.0}
 def _free_cycles():
     """Layers and models refer to each other: they and their weights stay until Python's collector looks
     at its oldest objects, and that depends on how many there are, not how large. Asks it to, in a
-    twentieth of the time at most, however often it is called."""
-    start = _time.perf_counter()
+    twentieth of the CPU time at most, however often it is called."""
+    start = _time.process_time()
     if start - _collected["at"] < 20 * _collected["took"]:
         return
     _gc.collect()
-    end = _time.perf_counter()
+    end = _time.process_time()
     _collected.update(at=end, took=end - start)
 
 
