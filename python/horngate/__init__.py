@@ -24,6 +24,17 @@ if _keras_compat.keras_takes_us():
     _set_quiet(True)  # Keras says "Using horngate backend." itself
 _keras_compat.watch()
 
+
+
+def __getattr__(name):
+    # Not one of the backend's functions, and therefore not among the names that Keras copies.
+    if name == "export_onnx":
+        from horngate.export import export_onnx
+
+        return export_onnx
+    raise AttributeError(f"module 'horngate' has no attribute {name!r}")
+
+
 # Importing a part of the package makes it an attribute; it can still be imported by its name.
 for _name in [*globals()]:
     if _name not in __all__ and not _name.startswith("__"):

@@ -10,6 +10,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "horngate/export_onnx.h"
 #include "horngate/function.h"
 #include "horngate/hooks.h"
 #include "horngate/ops/variables.h"
@@ -331,6 +332,25 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
   return nb::steal(reinterpret_cast<PyObject*>(made));
 }
 
+/// Outputs that are only fetched are left out.
+void export_function(Any object, const char* path) {
+  if (Py_TYPE(object.ptr()) != function_type)
+    throw TypeError(std::string("export_onnx: function must be what K.function gives; got ") +
+                    nb::repr(object).c_str() + ".");
+  const Program& program = *program_of(object.ptr());
+  if (!program.fixed.empty())
+    throw ValueError("export_onnx: the function must have no feed_dict.");
+  Function f = program.function;
+  if (program.n_returned < program.output_tensors.size())
+    f = function(program.input_tensors,
+                 Tensors(program.output_tensors.begin(),
+                         program.output_tensors.begin() + static_cast<int64_t>(program.n_returned)),
+                 program.updates, {.name = program.name});
+  const nb::object alive = nb::borrow(object);
+  const Unlocked unlocked;
+  export_onnx(f, path);
+}
+
 }  // namespace
 
 void show_warnings() {
@@ -366,6 +386,7 @@ void init_function(nb::module_& m) {
   m.attr("Function") = handle(reinterpret_cast<PyObject*>(function_type));
 
   m.def("function", &make_function, "See horngate.function.");
+  m.def("export_onnx", &export_function, "See horngate.export.export_onnx.");
   hooks::set_interrupt_check(&check_signals);
   hooks::set_print_handler(&print_line);
   hooks::set_warning_handler([](const std::string& text) { pending_warnings.push_back(text); });

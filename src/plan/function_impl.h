@@ -26,6 +26,12 @@ class FunctionImpl final : PlanOwner {
   size_t plan_count() const;
   size_t plans_made() const { return plans_made_; }
   const Program& program() const { return program_; }
+  /// For export: the program in the test phase, on open shapes, and what it is fed.
+  const Graph& inference_graph() { return prepared(false); }
+  bool takes_value(size_t input) const {
+    return !inputs_[input].is_open && !inputs_[input].is_phase;
+  }
+  const std::string& input_name(size_t input) const { return inputs_[input].name; }
 
  private:
   struct Input {

@@ -288,6 +288,10 @@ Value Builder::shape(const Dims& dims) {
   return concat(parts, 0);
 }
 
+void Builder::rename(const Value& x, const std::string& name) {
+  scopes_.back() += Message().message(1, make_node("Identity", {x.name}, {name}, {}, name)).data();
+}
+
 void Builder::begin_body() { scopes_.emplace_back(); }
 
 Message Builder::end_body(const std::vector<Value>& inputs, const std::vector<Value>& outputs) {

@@ -85,6 +85,9 @@ class Builder {
   /// A shape as an operand: 1-D int64.
   Value shape(const Dims& dims);
 
+  /// Gives a value another name, for an output.
+  void rename(const Value& x, const std::string& name);
+
   // Bodies of loops and branches.
   void begin_body();
   Message end_body(const std::vector<Value>& inputs, const std::vector<Value>& outputs);
