@@ -4,6 +4,8 @@
 Keras backend and nothing else, because Keras copies them all.
 """
 
+from horngate import _engine_paths  # noqa: F401  (where engines may be found)
+
 try:
     from horngate import _tensor  # noqa: F401  (methods of tensors)
     from horngate._horngate import set_quiet as _set_quiet

@@ -1,4 +1,4 @@
-"""`python -m horngate`: version, engine, settings."""
+"""`python -m horngate`: version, engine, settings. `python -m horngate export`: see export.py."""
 
 import sys
 
@@ -21,4 +21,8 @@ def main():
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["export"]:
+        from horngate.export import main as export_main
+
+        sys.exit(export_main(sys.argv[2:]))
     main()

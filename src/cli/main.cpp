@@ -11,14 +11,15 @@ constexpr const char* kUsage =
     "usage: horngate COMMAND\n"
     "  info      version, engine and settings in force\n"
     "  engines   the engines that can be used, and why others cannot\n"
+    "  export    MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX (through Python)\n"
     "  help      this text\n";
 
 }  // namespace
 
 int main(int argc, char** argv) {
   using namespace horngate::cli;
-  const std::map<std::string, int (*)(const Arguments&)> commands = {{"info", info},
-                                                                     {"engines", engines}};
+  const std::map<std::string, int (*)(const Arguments&)> commands = {
+      {"info", info}, {"engines", engines}, {"export", export_model}};
   const std::string name = argc > 1 ? argv[1] : "help";
   if (name == "help" || name == "--help" || name == "-h") {
     std::fputs(kUsage, stdout);
