@@ -2,9 +2,10 @@
 #include "cntk/convert.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
-#include <mutex>
+
 #include <thread>
 
 namespace horngate::cntk {
@@ -115,14 +116,16 @@ void check_indices(const hg_buffer& b, const IndexCheck& c) {
 }
 
 void use_threads(const Library& l, int threads) {
+  static std::atomic<int> of_mkl =
+      0;  // a setting of the process; that of the loops is one of each thread
+  static thread_local bool is_set = false;
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  // The setting is of the process for MKL and of the calling thread for OpenMP.
-  static std::mutex mutex;
-  static thread_local int mine = 0;
-  if (mine == threads) return;
-  std::lock_guard lock(mutex);
-  l.set_threads(static_cast<size_t>(threads));
-  mine = threads;
+  if (!is_set) {
+    l.set_threads(1);
+    is_set = true;
+    of_mkl = 1;
+  }
+  if (of_mkl.exchange(threads) != threads) l.set_mkl_threads(threads);
 }
 
 }  // namespace horngate::cntk

@@ -19,7 +19,8 @@ struct IndexError : std::runtime_error {
 [[noreturn]] void throw_index(const IndexCheck& check, int64_t index);
 void check_indices(const hg_buffer& indices, const IndexCheck& check);
 
-/// The number of threads that the library uses from here on, on this thread.
+/// How many threads products and convolutions use from here on. The library's own loops have one: it forks for each
+/// row of a broadcast, which takes a hundred times as long as the work.
 void use_threads(const Library& l, int threads);
 
 }  // namespace horngate::cntk

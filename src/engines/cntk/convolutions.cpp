@@ -100,7 +100,8 @@ Val convolve(const Call& c, const Val& x, const Val& w, Dims strides, int64_t gr
     strides.insert(strides.begin(), 1);
   }
   const Val y = grouped(b, b.reshape(x, xd), b.reshape(w, wd), strides, groups);
-  c.to.work += static_cast<double>(count(y.dims)) * static_cast<double>(count(wd) / wd[0]);
+  c.to.work = std::max(c.to.work,
+                       static_cast<double>(count(y.dims)) * static_cast<double>(count(wd) / wd[0]));
   Dims out{y.dims[0], y.dims[1]};
   for (size_t i = y.rank() - (x.rank() - 2); i < y.rank(); ++i) out.push_back(y.dims[i]);
   return b.reshape(y, out);

@@ -13,8 +13,8 @@
 namespace horngate::cntk {
 namespace {
 
-// Below this many multiplications a second thread costs more than it brings.
-constexpr double kWorthThreads = 4e6;
+// With fewer multiplications in every product and convolution, a second thread costs more than it brings.
+constexpr double kWorthThreads = 2e7;
 
 Port make_port(const Val& v, int32_t dtype, uint32_t at) {
   Port p;
@@ -74,7 +74,6 @@ void Executable::lower(const hg_graph& g, Lowering& to) {
       it->second.lower_all(call);
     } else {
       Val y = it->second.lower(call);
-      to.work += static_cast<double>(count(y.dims));
       call.set(0, std::move(y));
     }
   }

@@ -69,7 +69,6 @@ Val scatter_add(const Call& c) {
   Val rows = b.reshape(updates, {before, n, after});
   if (before != 1) rows = b.transpose(rows, {1, 0, 2});
   Val y = b.product(places, b.reshape(rows, {n, before * after}), false);
-  c.to.work += static_cast<double>(*at * n) * static_cast<double>(before * after);
   y = b.reshape(y, {*at, before, after});
   if (before != 1) y = b.transpose(y, {1, 0, 2});
   return wrapped(b, b.reshape(y, out), c.out_dtype());

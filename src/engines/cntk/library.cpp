@@ -15,6 +15,7 @@ namespace horngate::cntk {
 namespace {
 
 constexpr const char* kCore = "libCntk.Core-2.7.so";
+constexpr const char* kMkl = "libmklml_intel.so";
 constexpr const char* kFiles[] = {"libCntk.Core-2.7.so", "libCntk.Math-2.7.so",
                                   "libCntk.PerformanceProfiler-2.7.so", "libiomp5.so",
                                   "libmklml_intel.so"};
@@ -204,12 +205,15 @@ void load(Library& l) {
   check_files(l.folder);
   load_stand_ins();
   Binder bind(open_core(l.folder));
+  Binder bind_mkl(dlopen((l.folder + "/" + kMkl).c_str(), RTLD_LAZY | RTLD_LOCAL));
+  bind_mkl(l.set_mkl_threads, "MKL_Set_Num_Threads");
   bind_values(bind, l);
   bind_ops(bind, l);
+  if (!bind_mkl.missing().empty())
+    throw std::runtime_error(l.folder + "/" + kMkl + " lacks MKL_Set_Num_Threads." + kGet);
   if (!bind.missing().empty())
     throw std::runtime_error(l.folder + " has another version of CNTK than 2.7: " + bind.missing() +
                              " is missing." + kGet);
-  l.set_threads(1);
 }
 
 }  // namespace horngate::cntk

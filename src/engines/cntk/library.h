@@ -85,7 +85,8 @@ struct Library {
   const NDShape& (*shape)(const Variable*);
   void (*evaluate)(Function*, const ValueMap&, ValueMap&, const Device&);
   void (*record_update)(Variable*);  // a parameter's memory has changed
-  void (*set_threads)(size_t);
+  void (*set_threads)(size_t);       // of the library's own loops
+  void (*set_mkl_threads)(int);      // of products and convolutions
 };
 
 /// Finds, loads and binds the library. Throws std::runtime_error with a sentence for the user.

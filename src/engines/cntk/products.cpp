@@ -41,8 +41,8 @@ Val dot_general(const Call& c) {
   const Dims free_a = rest_of(x.dims, batch_a, over_a), free_b = rest_of(y.dims, batch_b, over_b);
   const int64_t batch = size_of(x, batch_a), m = size_of(x, free_a), n = size_of(y, free_b),
                 k = size_of(x, over_a);
-  c.to.work += static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) *
-               static_cast<double>(k);
+  const auto real = [](int64_t v) { return static_cast<double>(v); };
+  c.to.work = std::max(c.to.work, real(m) * real(n) * real(k));
   const Val left = b.transpose(x, joined(batch_a, free_a, over_a));
   Val out;
   if (batch == 1) {
