@@ -224,14 +224,39 @@ Value Graph::reshape(const Value& x, const Dims& dims) {
       .value(x.type, dims);
 }
 
+/// TensorFlow repeats along two axes at a time that have others between them; of more it knows nothing.
 Value Graph::broadcast(const Value& x, const Dims& dims) {
   if (x.dims == dims) return x;
-  return op("BroadcastTo")
-      .in(x)
-      .in(ints(dims, kInt64))
-      .type("T", x.type)
-      .type("Tidx", kInt64)
-      .value(x.type, dims);
+  // Neighbouring axes that are all repeated, or all not, are one.
+  Dims from, to;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const bool is_new = i + x.rank() < dims.size();
+    const int64_t n = is_new ? 1 : x.dims[i + x.rank() - dims.size()];
+    const bool repeats = n != dims[i];
+    if (dims[i] == 1) continue;
+    if (!from.empty() && (from.back() != to.back()) == repeats) {
+      from.back() *= n;
+      to.back() *= dims[i];
+    } else {
+      from.push_back(n);
+      to.push_back(dims[i]);
+    }
+  }
+  Value v = reshape(x, from);
+  for (size_t i = from.size(); v.dims != to;) {
+    Dims now = v.dims;
+    for (int repeated = 0; i > 0 && repeated < 2; --i) {
+      repeated += now[i - 1] != to[i - 1];
+      now[i - 1] = to[i - 1];
+    }
+    v = op("BroadcastTo")
+            .in(v)
+            .in(ints(now, kInt64))
+            .type("T", v.type)
+            .type("Tidx", kInt64)
+            .value(v.type, now);
+  }
+  return reshape(v, dims);
 }
 
 Value Graph::transpose(const Value& x, const Dims& perm) {

@@ -1,16 +1,12 @@
 // Finding TensorFlow, loading it and binding its functions.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <mutex>
-#include <string_view>
-#include <vector>
 
+#include "../common/library.h"
 #include "api.h"
 
 namespace horngate::tf {
@@ -24,34 +20,13 @@ constexpr int kOldest = 16, kTested = 21;  // minor versions of 2.x
 Api functions{};
 const char* version = "";
 
-void add_list(std::vector<fs::path>& folders, std::string_view list) {
-  while (!list.empty()) {
-    const size_t colon = list.find(':');
-    if (const auto one = list.substr(0, colon); !one.empty()) folders.emplace_back(one);
-    list = colon == std::string_view::npos ? std::string_view() : list.substr(colon + 1);
-  }
-}
-
-/// Folders that may hold the package, or its libraries: the user's word alone when there is one.
-std::vector<fs::path> folders() {
-  std::vector<fs::path> out;
-  if (const char* own = std::getenv("HORNGATE_TENSORFLOW"); own && *own) return {own};
-  if (const char* home = std::getenv("HORNGATE_HOME"); home && *home)
-    out.push_back(fs::path(home) / "engines" / "tensorflow");
-  else if (const char* user = std::getenv("HOME"); user && *user)
-    out.push_back(fs::path(user) / ".horngate" / "engines" / "tensorflow");
-  if (const char* python = std::getenv("HORNGATE_PYTHON_PATHS")) add_list(out, python);
-  return out;
-}
-
-fs::path find_library() {
+fs::path find_file() {
+  const std::vector<fs::path> folders =
+      engines::engine_folders("HORNGATE_TENSORFLOW", "tensorflow");
+  const fs::path found = engines::find_library(folders, {"tensorflow", ""}, kLibrary);
+  if (!found.empty()) return found;
   std::string looked;
-  for (const fs::path& folder : folders()) {
-    std::error_code ignored;
-    for (const fs::path& inner : {folder / "tensorflow", folder})
-      if (fs::exists(inner / kLibrary, ignored)) return inner / kLibrary;
-    looked += (looked.empty() ? "" : ", ") + folder.string();
-  }
+  for (const fs::path& folder : folders) looked += (looked.empty() ? "" : ", ") + folder.string();
   throw Error(HG_RUNTIME_ERROR,
               std::string("there is no ") + kLibrary + " in " +
                   (looked.empty() ? "any known folder" : looked) +
@@ -96,16 +71,13 @@ void bind(const fs::path& path) {
   // Before the library is loaded: it reads these once.
   setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
   setenv("TF_ENABLE_ONEDNN_OPTS", "1", 0);
-  void* library;
   std::string why;
+  void* library;
   {
     const Silence silence;
-    library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-    if (const char* text = library ? nullptr : dlerror()) why = text;
+    library = engines::open_library(path, RTLD_LAZY | RTLD_LOCAL, why);
   }
-  if (!library)
-    throw Error(HG_RUNTIME_ERROR, path.string() + " could not be loaded: " + why +
-                                      ". The file may be damaged: install TensorFlow again.");
+  if (!library) throw Error(HG_RUNTIME_ERROR, why);
 #define FUNCTION(result, name, arguments)                                              \
   functions.name = reinterpret_cast<result(*) arguments>(dlsym(library, "TF_" #name)); \
   if (!functions.name)                                                                 \
@@ -124,7 +96,7 @@ const char* library_version() { return version; }
 
 void load() {
   static std::once_flag once;  // stays open after a failure, so that a later call may succeed
-  std::call_once(once, [] { bind(find_library()); });
+  std::call_once(once, [] { bind(find_file()); });
 }
 
 void Status::check(const char* doing) const {

@@ -1,4 +1,145 @@
+// Softmax and batch normalisation.
+#include <algorithm>
+
 #include "lower.h"
+
 namespace horngate::tf {
-Lowerings norm_lowerings() { return {}; }
+namespace {
+
+/// TensorFlow normalises along the last axis; another one is moved there and back.
+template <const char* kOp>
+void softmax(Call& c) {
+  Graph& g = c.graph;
+  const Value& x = c.in[0];
+  const auto rank = static_cast<int64_t>(x.rank());
+  int64_t axis = c.node.number("axis", -1);
+  if (axis < 0) axis += rank;
+  Dims perm;
+  for (int64_t i = 0; i < rank; ++i) perm.push_back(i);
+  std::swap(perm[static_cast<size_t>(axis)], perm.back());
+  const Type t = kernel_type(kOp, wide_type(x.type));
+  const Value moved = g.transpose(g.cast(x, t), perm);
+  const Value y = g.op(kOp).in(moved).type("T", t).value(t, moved.dims);
+  c.give(g.cast(g.transpose(y, perm), x.type));
+}
+
+constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
+
+/// What both batch norms work with: x in the type that is computed in, and the shape of statistics against x.
+struct Norm {
+  Dims axes;
+  Dims kept;  // dims of x with 1 along the axes
+  double epsilon;
+  double n;  // elements per channel
+  Type type;
+  bool is_fused;  // TensorFlow's fused form: float32, channels last
+
+  explicit Norm(const Call& c)
+      : axes(c.node.ints("axes")),
+        kept(c.in[0].dims),
+        epsilon(c.node.real("epsilon", 1e-3)),
+        n(1),
+        type(wide_type(c.in[0].type)) {
+    for (int64_t a : axes) {
+      n *= static_cast<double>(kept[static_cast<size_t>(a)]);
+      kept[static_cast<size_t>(a)] = 1;
+    }
+    is_fused =
+        type == kFloat && axes.size() + 1 == kept.size() && n > 1 &&
+        std::find(axes.begin(), axes.end(), static_cast<int64_t>(kept.size()) - 1) == axes.end();
+  }
+  Dims rows(const Value& x) const { return {static_cast<int64_t>(n), 1, 1, x.dims.back()}; }
+  Value spread(Graph& g, const Value& v) const { return g.reshape(v, kept); }
+};
+
+void describe(Graph::Op& op, const Norm& norm) {
+  op.type("T", kFloat)
+      .type("U", kFloat)
+      .real("epsilon", norm.epsilon)
+      .text("data_format", "NHWC")
+      .flag("is_training", true);
+}
+
+// y = (x - mean) / sqrt(var + epsilon) * gamma + beta; the fused form gives the unbiased variance
+void batch_norm(Call& c) {
+  Graph& g = c.graph;
+  const Norm norm(c);
+  const Type own = c.in[0].type, t = norm.type;
+  const Value x = g.cast(c.in[0], t), gamma = g.cast(c.in[1], t), beta = g.cast(c.in[2], t);
+  Value y, mean, var;
+  if (norm.is_fused) {
+    auto op = g.op("FusedBatchNormV3").in(g.reshape(x, norm.rows(x))).in(gamma).in(beta);
+    op.in(g.zeros(t, {0})).in(g.zeros(t, {0}));  // statistics come from x
+    describe(op, norm);
+    const Value made = op.value(t, norm.rows(x));
+    y = g.reshape(made, x.dims);
+    mean = {{made.out.op, 1}, t, gamma.dims};
+    var = g.binary("Mul", {{made.out.op, 2}, t, gamma.dims}, g.scalar(t, (norm.n - 1) / norm.n));
+  } else {
+    const Value wide_mean = g.reduce("Mean", x, norm.axes, true);
+    const Value off = g.binary("Sub", x, wide_mean);
+    const Value wide_var = g.reduce("Mean", g.binary("Mul", off, off), norm.axes, true);
+    const Value r = g.unary("Rsqrt", g.binary("AddV2", wide_var, g.scalar(t, norm.epsilon)));
+    const Value scale = g.binary("Mul", r, norm.spread(g, gamma));
+    y = g.binary("AddV2", g.binary("Mul", off, scale), norm.spread(g, beta));
+    mean = g.reshape(wide_mean, gamma.dims);
+    var = g.reshape(wide_var, gamma.dims);
+  }
+  c.give(g.cast(y, own));
+  c.give(g.cast(mean, own));
+  c.give(g.cast(var, own));
+}
+
+// With r = 1 / sqrt(var + epsilon), s = sum(dy), p = sum(dy (x - mean)):
+// dbeta = s, dgamma = p r, dx = gamma r (dy - s / n - (x - mean) r^2 p / n)
+void batch_norm_grad(Call& c) {
+  Graph& g = c.graph;
+  const Norm norm(c);
+  const Type own = c.in[0].type, t = norm.type;
+  Values in;
+  for (const Value& v : c.in) in.push_back(g.cast(v, t));
+  const Value &x = in[0], &gamma = in[1], &mean = in[2], &var = in[3], &dy = in[4];
+  Value dx, dgamma, dbeta;
+  if (norm.is_fused) {
+    auto op = g.op("FusedBatchNormGradV3")
+                  .in(g.reshape(dy, norm.rows(x)))
+                  .in(g.reshape(x, norm.rows(x)))
+                  .in(gamma)
+                  .in(mean)
+                  .in(var)
+                  .in(g.zeros(t, {0}));
+    describe(op, norm);
+    const Value made = op.value(t, norm.rows(x));
+    dx = g.reshape(made, x.dims);
+    dgamma = {{made.out.op, 1}, t, gamma.dims};
+    dbeta = {{made.out.op, 2}, t, gamma.dims};
+  } else {
+    const Value off = g.binary("Sub", x, norm.spread(g, mean));
+    const Value wide_var = g.binary("AddV2", norm.spread(g, var), g.scalar(t, norm.epsilon));
+    const Value r = g.unary("Rsqrt", wide_var);
+    const Value s = g.reduce("Sum", dy, norm.axes, true);
+    const Value p = g.reduce("Sum", g.binary("Mul", dy, off), norm.axes, true);
+    const Value per = g.scalar(t, 1 / norm.n);
+    const Value slope = g.binary("Mul", g.binary("Mul", g.binary("Mul", r, r), p), per);
+    const Value centred = g.binary("Sub", dy, g.binary("Mul", s, per));
+    dx = g.binary("Mul", g.binary("Sub", centred, g.binary("Mul", off, slope)),
+                  g.binary("Mul", r, norm.spread(g, gamma)));
+    dgamma = g.reshape(g.binary("Mul", p, r), gamma.dims);
+    dbeta = g.reshape(s, gamma.dims);
+  }
+  c.give(g.cast(dx, own));
+  c.give(g.cast(dgamma, own));
+  c.give(g.cast(dbeta, own));
+}
+
+}  // namespace
+
+Lowerings norm_lowerings() {
+  static constexpr Lowering kTable[] = {{"softmax", softmax<kSoftmax>},
+                                        {"log_softmax", softmax<kLogSoftmax>},
+                                        {"batch_norm", batch_norm},
+                                        {"batch_norm_grad", batch_norm_grad}};
+  return kTable;
+}
+
 }  // namespace horngate::tf
