@@ -54,3 +54,20 @@ def load_objects(dataset):
         return np.load(file, mmap_mode, allow_pickle, **options)
 
     dataset.np = Overlay(np, load=load)
+
+
+@item(
+    "np.array",
+    "NumPy 1.24 stopped making an array of lists of unequal length unless asked for objects; the data"
+    " sets of texts are such lists.",
+    "keras.datasets.imdb",
+    "keras.datasets.reuters",
+)
+def arrays_of_lists(dataset):
+    def array(values, *args, **options):
+        try:
+            return np.array(values, *args, **options)
+        except ValueError:
+            return np.array(values, dtype=object)
+
+    dataset.np = Overlay(dataset.np, array=array)
