@@ -1,0 +1,73 @@
+// The theano engine: the real Theano 1.0.5 in a process of its own. This is its border to Horngate.
+#include <exception>
+#include <memory>
+
+#include "find.h"
+#include "horngate/engine.h"
+#include "program.h"
+#include "supports.h"
+#include "worker.h"
+
+namespace {
+
+using namespace horngate::theano;
+
+template <class F>
+int guarded(hg_status* status, F&& f) {
+  try {
+    return f();
+  } catch (const std::exception& e) {
+    return fill(status, HG_RUNTIME_ERROR, std::string("engine theano: ") + e.what() + ".");
+  }
+}
+
+int open(const char*, void** engine, hg_status* status) {
+  return guarded(status, [&] {
+    Installation where;
+    const std::string why = find_installation(where);
+    if (!why.empty()) return fill(status, HG_RUNTIME_ERROR, why);
+    Worker::open(std::move(where));
+    *engine = nullptr;
+    return 0;
+  });
+}
+
+int engine_supports(void*, const hg_graph* graph, uint32_t node) {
+  return supports(*graph, graph->node[node]);
+}
+
+int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
+  return guarded(status, [&] {
+    auto program = std::make_unique<Program>(*graph);
+    if (Worker::current()->compile(*program, status)) return 1;
+    *executable = program.release();
+    return 0;
+  });
+}
+
+int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+        hg_status* status) {
+  return guarded(status, [&] {
+    return Worker::current()->run(*static_cast<Program*>(executable), in, out, run, status);
+  });
+}
+
+void free_executable(void* executable) {
+  const std::unique_ptr<Program> program(static_cast<Program*>(executable));
+  try {
+    Worker::current()->forget(program->id);
+  } catch (const std::exception&) {  // no memory to note it: the worker keeps the program
+  }
+}
+
+const hg_engine_api kApi = {HG_ABI, sizeof(hg_engine_api), "theano", kVersion,
+                            // The worker takes turns by itself.
+                            HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open,
+                            engine_supports, compile, run, free_executable, nullptr, nullptr,
+                            nullptr};
+
+}  // namespace
+
+extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &kApi : nullptr;
+}

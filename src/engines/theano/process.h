@@ -1,0 +1,40 @@
+// The worker process: started, watched, spoken to over one socket, never left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "find.h"
+
+namespace horngate::theano {
+
+class Process {
+ public:
+  /// Starts it without waiting until it is ready. Null, with a text, when it cannot be started.
+  static std::unique_ptr<Process> start(const Installation& where, std::string& why);
+  ~Process();  // ends it
+
+  bool is_dead() const;
+  /// How it ended, for a message: "was killed by signal 9". Waits a moment for the answer.
+  std::string how_it_ended() const;
+
+  /// One message, with file descriptors if `n_fd` > 0. False when the process is gone.
+  bool send(const void* data, size_t size, const int* fds = nullptr, int n_fd = 0);
+  enum class Got { message, nothing_yet, end };
+  /// Waits up to 50 ms for one message.
+  Got receive(std::string& message);
+  void signal(int number);
+
+  /// In the child of a fork: forgets the process, which is the parent's.
+  void abandon();
+
+ private:
+  struct Watch;
+  Process() = default;
+  std::shared_ptr<Watch> watch_;
+  int socket_ = -1, log_ = -1;
+};
+
+}  // namespace horngate::theano

@@ -1,0 +1,179 @@
+// What the engine asks of its worker process: build a program, run it, forget it.
+//
+// A request is one message: a letter and the program's number. B builds (a second message carries the program and
+// its memory as file descriptors), R runs, F forgets (no answer). An answer is a letter: k is well, i interrupted,
+// e an error: a digit, the code of hg_status, and a text. h greets once Theano is loaded.
+#include "worker.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+namespace horngate::theano {
+namespace {
+
+std::atomic<Worker*> current_worker{nullptr};
+
+struct Request {
+  char letter;
+  char unused[3] = {};
+  uint32_t id;
+};
+
+/// Different for each worker process that a program may meet, also across forks.
+uint64_t new_generation() {
+  static std::atomic<uint32_t> count{0};
+  return uint64_t{static_cast<uint32_t>(getpid())} << 32 | ++count;
+}
+
+bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
+
+}  // namespace
+
+int fill(hg_status* status, int code, const std::string& text) {
+  status->code = code;
+  const size_t n = std::min(text.size(), sizeof status->text - 1);
+  std::memcpy(status->text, text.data(), n);
+  status->text[n] = 0;
+  return 1;
+}
+
+Worker* Worker::current() { return current_worker.load(); }
+
+void Worker::open(Installation where) {
+  current_worker = new Worker(std::move(where));  // never closed
+  pthread_atfork(nullptr, nullptr, after_fork);
+}
+
+/// A child starts a worker of its own when it needs one. The old object is left as it is: another thread of the
+/// parent may have been inside.
+void Worker::after_fork() {
+  Worker* old = current_worker.load();
+  if (old->process_) old->process_->abandon();
+  current_worker = new Worker(old->where_);
+}
+
+int Worker::died(const char* during, hg_status* status) {
+  const std::string text = "engine theano: the worker process " + process_->how_it_ended() +
+                           " during " + during +
+                           ". Variables are as before; the next call starts a new one.";
+  process_.reset();
+  return fill(status, HG_RUNTIME_ERROR, text);
+}
+
+/// Starts the process if there is none and waits until Theano is loaded.
+int Worker::ready(hg_status* status) {
+  if (process_ && !process_->is_dead()) return 0;
+  std::string why;
+  process_ = Process::start(where_, why);
+  if (!process_) return fill(status, HG_RUNTIME_ERROR, "engine theano: " + why);
+  generation_ = new_generation();
+  return answer("its start", nullptr, status);
+}
+
+int Worker::answer(const char* during, const hg_run* run, hg_status* status) {
+  using Clock = std::chrono::steady_clock;
+  bool asked_to_stop = false;
+  Clock::time_point patience_ends;
+  for (;;) {
+    switch (process_->receive(message_)) {
+      case Process::Got::end: return died(during, status);
+      case Process::Got::nothing_yet:
+        if (!asked_to_stop && is_stopped(run)) {
+          asked_to_stop = true;
+          patience_ends = Clock::now() + std::chrono::seconds(2);
+          process_->signal(SIGINT);
+        } else if (asked_to_stop && Clock::now() > patience_ends) {
+          process_.reset();
+          return fill(status, HG_INTERRUPTED, "engine theano: interrupted.");
+        }
+        continue;
+      case Process::Got::message: break;
+    }
+    switch (message_[0]) {
+      case 'k':
+      case 'h': return 0;
+      case 'i': return fill(status, HG_INTERRUPTED, "engine theano: interrupted.");
+      default: return fill(status, message_[1] - '0', message_.substr(2));
+    }
+  }
+}
+
+int Worker::build(Program& program, hg_status* status) {
+  program.generation = 0;
+  const int text = file_in_memory(program.text);
+  if (text < 0 || !program.make_memory()) {
+    if (text >= 0) close(text);
+    return fill(status, HG_RUNTIME_ERROR, "engine theano: no shared memory: out of memory.");
+  }
+  const Request request{'B', {}, program.id};
+  const int fds[2] = {text, program.memory_fd()};
+  const bool sent =
+      process_->send(&request, sizeof request) && process_->send(&request, sizeof request, fds, 2);
+  close(text);
+  program.close_file();
+  if (!sent) return died("a compilation", status);
+  if (answer("a compilation", nullptr, status)) return 1;
+  program.generation = generation_;
+  return 0;
+}
+
+int Worker::compile(Program& program, hg_status* status) {
+  const std::lock_guard lock(mutex_);
+  send_forgotten();
+  return ready(status) || build(program, status);
+}
+
+/// Inputs whose stamp says that they are there already are not copied again.
+void Worker::store(Program& program, const hg_buffer* in) {
+  for (size_t i = 0; i < program.in_at.size(); ++i) {
+    const uint64_t stamp = in[i].stamp;
+    if (stamp != 0 && stamp == program.stamps[i]) continue;
+    program.stamps[i] = stamp;
+    if (program.in_bytes[i])
+      std::memcpy(program.memory() + program.in_at[i], in[i].data, program.in_bytes[i]);
+  }
+}
+
+int Worker::run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+                hg_status* status) {
+  const std::lock_guard lock(mutex_);
+  send_forgotten();
+  if (ready(status)) return 1;
+  if (program.generation != generation_ && build(program, status)) return 1;
+  store(program, in);
+  const Request request{'R', {}, program.id};
+  if (!process_->send(&request, sizeof request)) return died("a call", status);
+  if (answer("a call", run, status)) return 1;
+  for (size_t i = 0; i < program.out_at.size(); ++i) {
+    if (!out[i].data) {
+      out[i].data = out[i].owner = std::aligned_alloc(64, (program.out_bytes[i] + 64) / 64 * 64);
+      out[i].release = std::free;
+      if (!out[i].data) return fill(status, HG_RUNTIME_ERROR, "engine theano: out of memory.");
+    }
+    if (program.out_bytes[i])
+      std::memcpy(out[i].data, program.memory() + program.out_at[i], program.out_bytes[i]);
+  }
+  return 0;
+}
+
+/// Kept for the next call: a running one is not waited for.
+void Worker::forget(uint32_t id) {
+  const std::lock_guard lock(forgotten_mutex_);
+  forgotten_.push_back(id);
+}
+
+void Worker::send_forgotten() {
+  const std::lock_guard lock(forgotten_mutex_);
+  for (const uint32_t id : forgotten_)
+    if (const Request request{'F', {}, id}; process_ && !process_->is_dead())
+      process_->send(&request, sizeof request);
+  forgotten_.clear();
+}
+
+}  // namespace horngate::theano

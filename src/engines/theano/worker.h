@@ -1,0 +1,50 @@
+// What the engine asks of its worker process: build a program, run it, forget it.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "horngate/engine.h"
+#include "process.h"
+#include "program.h"
+
+namespace horngate::theano {
+
+int fill(hg_status* status, int code, const std::string& text);
+
+/// One per process; a forked child has its own. Calls of several threads take turns.
+class Worker {
+ public:
+  explicit Worker(Installation where) : where_(std::move(where)) {}
+
+  int compile(Program& program, hg_status* status);
+  int run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+          hg_status* status);
+  void forget(uint32_t id);
+
+  /// The one of this process, made by `open`.
+  static Worker* current();
+  static void open(Installation where);
+
+ private:
+  int ready(hg_status* status);
+  int build(Program& program, hg_status* status);
+  void store(Program& program, const hg_buffer* in);
+  /// Waits for an answer: 0, or the status is filled.
+  int answer(const char* during, const hg_run* run, hg_status* status);
+  int died(const char* during, hg_status* status);
+  void send_forgotten();
+  static void after_fork();
+
+  const Installation where_;
+  std::mutex mutex_;
+  std::unique_ptr<Process> process_;
+  uint64_t generation_ = 0;
+  std::string message_;
+  std::mutex forgotten_mutex_;
+  std::vector<uint32_t> forgotten_;
+};
+
+}  // namespace horngate::theano

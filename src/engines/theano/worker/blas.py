@@ -1,0 +1,27 @@
+"""The BLAS that Theano's compiled code is linked with: the OpenBLAS that comes with SciPy's package."""
+
+import ctypes
+import glob
+import os
+import sysconfig
+
+
+def link_flags(cache):
+    """Flags for blas.ldflags; empty when there is none (Theano then multiplies through NumPy)."""
+    libraries = os.path.join(sysconfig.get_paths()["platlib"], "scipy.libs")
+    found = sorted(glob.glob(os.path.join(libraries, "libopenblas*.so*")))
+    if not found or not cache:
+        return ""
+    # Loaded first: modules that need it then find it by its name, wherever it is.
+    ctypes.CDLL(found[0], ctypes.RTLD_GLOBAL)
+    folder = os.path.join(cache, "blas")
+    link = os.path.join(folder, "libopenblas.so")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        if os.path.realpath(link) != os.path.realpath(found[0]):
+            temporary = f"{link}.{os.getpid()}"
+            os.symlink(found[0], temporary)
+            os.replace(temporary, link)
+    except OSError:
+        return ""
+    return f"-L{folder} -lopenblas"

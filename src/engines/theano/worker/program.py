@@ -1,0 +1,110 @@
+"""A program: a graph as Theano function, between arrays in shared memory.
+
+Theano's compiler takes seconds. A program therefore runs its first calls on Theano's Python code (NumPy), which is
+ready at once, and is compiled when it is called again and again. HORNGATE_THEANO_MODE: "auto" (this), "FAST_RUN"
+(compiled from the first call) or "FAST_COMPILE" (never).
+"""
+
+import json
+import mmap
+import os
+import struct
+import sys
+
+import numpy as np
+import theano
+from theano.compile.mode import Mode
+
+from graph import Builder
+from host_ops import from_bfloat16, to_bfloat16
+from types_of import BFLOAT16, FLOAT16, STORED, size_of
+
+CALLS_BEFORE_COMPILING = 5
+MODE = os.environ.get("HORNGATE_THEANO_MODE") or "auto"
+# These would replace 1 / (1 + exp(-x)) by a sigmoid that is cut off at x = 19 and x = -709.
+CUT_OFF = ("local_inv_1_plus_exp", "local_1msigmoid", "local_sigm_times_exp", "local_exp_over_1_plus_exp")
+
+
+def modes():
+    from theano.gof.vm import VM_Linker
+
+    quick = Mode(VM_Linker(use_cloop=False, c_thunks=False), "merge")
+    compiled = theano.compile.mode.predefined_modes["FAST_RUN"].excluding(*CUT_OFF)
+    return quick, compiled
+
+
+QUICK, COMPILED = modes()
+
+
+class Memory:
+    """Arrays on memory that is shared with the parent."""
+
+    def __init__(self, fd):
+        self.map = mmap.mmap(fd, 0)
+
+    def array(self, at, dtype, shape):
+        n = size_of(shape)
+        if n == 0:
+            return np.zeros(shape, STORED[dtype])
+        return np.frombuffer(self.map, STORED[dtype], n, at).reshape(shape)
+
+
+class Program:
+    def __init__(self, text_fd, memory_fd):
+        with mmap.mmap(text_fd, 0, prot=mmap.PROT_READ) as text:
+            length, constants_at = struct.unpack_from("<QQ", text)
+            graph = json.loads(text[16 : 16 + length])
+            constants = text[constants_at:]
+        memory = Memory(memory_fd)
+        types = graph["values"]
+        self.inputs, self.outputs = Builder(constants).function(graph)
+        self.in_types = [types[v] for v in graph["in"]]
+        self.out_types = [types[v] for v in graph["out"]]
+        self.ins = [memory.array(at, *t) for at, t in zip(graph["in_at"], self.in_types)]
+        self.outs = [memory.array(at, *t) for at, t in zip(graph["out_at"], self.out_types)]
+        self.calls = 0
+        self.compile(COMPILED if MODE == "FAST_RUN" else QUICK)
+
+    def compile(self, mode):
+        made = theano.function(
+            [theano.In(x, borrow=True) for x in self.inputs],
+            [theano.Out(y, borrow=True) for y in self.outputs],
+            mode=mode,
+        )
+        # The function's own machinery for arguments is not needed: inputs stay where they are.
+        self.machine = made.fn
+        self.keep = made
+        boxes = [c.storage for c in made.input_storage]
+        self.halves = []  # (box, array): inputs that are widened before each call
+        for box, (dtype, _), x in zip(boxes, self.in_types, self.ins):
+            if dtype in (FLOAT16, BFLOAT16):
+                self.halves.append((box, x, from_bfloat16 if dtype == BFLOAT16 else widen))
+            else:
+                box[0] = x
+        self.results = []
+        for c, (dtype, _), y in zip(made.output_storage, self.out_types, self.outs):
+            convert = to_bfloat16 if dtype == BFLOAT16 else None
+            self.results.append((c.storage if hasattr(c, "storage") else c, y, convert))
+
+    def run(self):
+        self.calls += 1
+        if self.calls == CALLS_BEFORE_COMPILING and MODE == "auto":
+            self.try_to_compile()
+        for box, x, convert in self.halves:
+            box[0] = convert(x)
+        self.machine()
+        for box, y, convert in self.results:
+            y[...] = convert(box[0]) if convert else box[0]
+
+    def try_to_compile(self):
+        if not theano.config.cxx:
+            return
+        try:
+            self.compile(COMPILED)
+        except Exception as e:  # noqa: BLE001 - the Python code goes on serving
+            print("horngate: Theano could not compile a graph:", e, file=sys.stderr)
+            self.compile(QUICK)
+
+
+def widen(x):
+    return x.astype("float32")

@@ -1,0 +1,38 @@
+"""Dtypes by their numbers in engine.h, and what stands for them in Theano."""
+
+import numpy as np
+
+FLOAT16, BFLOAT16 = 0, 1
+NAMES = [
+    "float16",
+    "bfloat16",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "bool",
+]
+# In memory. Theano has no bfloat16.
+STORED = [np.dtype("uint16" if n == "bfloat16" else n) for n in NAMES]
+
+
+def carried(dtype):
+    """The Theano dtype of a value. Half floats are carried as float32 and rounded after each primitive."""
+    return "float32" if dtype in (FLOAT16, BFLOAT16) else NAMES[dtype]
+
+
+def is_float(dtype):
+    return dtype <= 3
+
+
+def size_of(shape):
+    n = 1
+    for d in shape:
+        n *= d
+    return n

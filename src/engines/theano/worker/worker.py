@@ -1,0 +1,151 @@
+"""The worker of the theano engine: builds and runs programs for the process that started it.
+
+Started as: python3 -I worker.py CACHE PARENT, with a socket as descriptor 3. src/engines/theano/worker.cpp says
+what is spoken on it. Arrays pass through memory that both sides map.
+"""
+
+import array
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import threading
+import traceback
+import warnings
+
+SOCKET = 3
+CODES = {ValueError: 1, TypeError: 2, IndexError: 3, NotImplementedError: 4}
+
+
+def watch_parent(parent):
+    """Ends this process when the parent is gone, also in the middle of a call or of a compilation."""
+    poll = select.poll()
+    poll.register(SOCKET, 0)  # only the hang-up is of interest
+    while os.getppid() == parent:
+        if any(event & select.POLLHUP for _, event in poll.poll(1000)):
+            break
+    os._exit(0)
+
+
+def prepare(cache):
+    """Settings that Theano reads while it is imported."""
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.setrecursionlimit(100000)  # Theano walks graphs by recursion
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    deep = 120 << 20
+    resource.setrlimit(
+        resource.RLIMIT_STACK,
+        (deep if hard == resource.RLIM_INFINITY else min(deep, hard), hard),
+    )
+    warnings.simplefilter("ignore")
+    sys.modules["theano.scan_module.scan_perform_ext"] = None  # its C file needs an older Python
+    import blas
+
+    flags = {
+        "floatX": "float32",
+        "device": "cpu",
+        "warn_float64": "ignore",
+        "on_unused_input": "ignore",
+        "compile.wait": "1",
+        "compile.timeout": "60",
+        "base_compiledir": cache,
+        "blas.ldflags": blas.link_flags(cache),
+    }
+    if not cache:
+        del flags["base_compiledir"]
+    extra = os.environ.get("HORNGATE_THEANO_FLAGS", "")
+    os.environ["THEANORC"] = os.devnull
+    os.environ["THEANO_FLAGS"] = ",".join([f"{k}={v}" for k, v in flags.items()] + [extra])
+
+
+class Server:
+    def __init__(self):
+        self.socket = socket.socket(fileno=SOCKET)
+        self.programs = {}
+        self.is_busy = False
+        signal.signal(signal.SIGINT, self.interrupt)
+
+    def interrupt(self, number, frame):
+        # Late ones, whose call has ended, are dropped.
+        if self.is_busy:
+            self.is_busy = False
+            raise KeyboardInterrupt
+
+    def build(self, number):
+        from program import Program
+
+        fds = array.array("i")
+        _, extra, _, _ = self.socket.recvmsg(64, socket.CMSG_SPACE(2 * fds.itemsize))
+        fds.frombytes(extra[0][2][: 2 * fds.itemsize])
+        try:
+            self.programs[number] = Program(*fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def answer(self, letter, number):
+        try:
+            if letter == b"R":
+                self.is_busy = True
+                self.programs[number].run()
+                self.is_busy = False
+            elif letter == b"B":
+                self.build(number)
+            return b"k"
+        except KeyboardInterrupt:
+            return b"i"
+        except Exception as e:  # noqa: BLE001 - the other side raises it again
+            self.is_busy = False
+            return error_text(e)
+
+    def serve(self):
+        read, write = os.read, os.write
+        while True:
+            request = read(SOCKET, 64)
+            if not request:
+                return
+            number = int.from_bytes(request[4:8], "little")
+            if request[:1] == b"F":
+                self.programs.pop(number, None)
+            else:
+                write(SOCKET, self.answer(request[:1], number))
+
+
+def error_text(e):
+    from host_ops import Refused
+
+    refused = Refused.last
+    Refused.last = None
+    if refused:  # Theano has wrapped it in a longer text
+        return f"e{CODES[refused[0]]}{refused[1]}".encode()
+    traceback.print_exception(type(e), e, e.__traceback__)
+    first = (str(e) or type(e).__name__).splitlines()[0]
+    return f"e5engine theano: {type(e).__name__}: {first[:800]}".encode()
+
+
+def main(cache, parent):
+    os.set_inheritable(SOCKET, False)
+    os.closerange(SOCKET + 1, 1 << 20)
+    threading.Thread(target=watch_parent, args=(int(parent),), daemon=True).start()
+    try:
+        prepare(cache)
+        import theano
+
+        import program  # noqa: F401 - now, not in the first call
+
+        if theano.__version__ != "1.0.5":
+            raise ImportError(f"found Theano {theano.__version__}; this engine drives Theano 1.0.5")
+    except BaseException as e:  # noqa: BLE001 - the other side raises it
+        text = f"e5engine theano: Theano could not be loaded: {type(e).__name__}: {e}"
+        os.write(SOCKET, text.encode()[:2000])
+        raise
+    os.write(SOCKET, b"h")
+    Server().serve()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
