@@ -1,6 +1,7 @@
 """Whatever is wrong with an argument, the error says which function did not like it."""
 
 import inspect
+import sys
 import warnings
 
 import horngate as K
@@ -33,6 +34,12 @@ MAY_BE_NONE = {("normalize_batch_in_training", 1), ("normalize_batch_in_training
 MAY_BE_NONE |= {(n, i) for n in ("batch_normalization", "normalize_batch") for i in (3, 4)}
 # Sparse matrices are welcome.
 TAKES_SPARSE = {"dot", "concatenate", "identity", "shape", "size", "transpose"}
+
+
+@pytest.fixture(autouse=True)
+def without_keras(monkeypatch):
+    """With Keras in the process, its own setters check the settings."""
+    monkeypatch.delitem(sys.modules, "keras.backend.common", raising=False)
 
 
 def tensors_of(case):
