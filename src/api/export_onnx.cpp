@@ -70,6 +70,7 @@ class Exporter {
 
   /// Fed values. None has a name where it is the first axis; those of two inputs need not be the same.
   void add_inputs() {
+    for (size_t i = 0; i < program_.n_fed; ++i) n_taken_ += function_.takes_value(i);
     for (size_t i = 0; i < program_.n_fed; ++i) {
       const TensorType& t = graph_.values[graph_.inputs[i]];
       if (!function_.takes_value(i)) {
@@ -84,7 +85,7 @@ class Exporter {
       std::vector<std::string> dims;
       for (size_t k = 0; k < t.shape.ndim(); ++k)
         dims.push_back(k > 0 ? name + "_dim" + std::to_string(k)
-                             : (program_.n_fed == 1 ? "batch" : name + "_batch"));
+                             : (n_taken_ == 1 ? "batch" : name + "_batch"));
       const Ints& sizes = t.shape.dims();
       inputs_.push_back(
           onnx::make_value_info(name, type(i).dtype, onnx::Ints(sizes.begin(), sizes.end()), dims));
@@ -138,6 +139,7 @@ class Exporter {
   const CGraph c_graph_;
   onnx::Builder b_;
   std::vector<uint8_t> used_;
+  size_t n_taken_ = 0;
   std::vector<onnx::Value> values_;
   std::vector<onnx::Message> inputs_;
 };

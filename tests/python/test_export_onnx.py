@@ -8,7 +8,7 @@ import sys
 import horngate as K
 import numpy as np
 import pytest
-from cases import engines, harness, inputs, modes
+from cases import engines, harness, modes
 
 onnx = pytest.importorskip("onnx", reason="the onnx package is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the onnxruntime package is not installed")
@@ -65,6 +65,14 @@ def test_values(case, dtype, open_dims, tmp_path):
             K.export_onnx(function, path)
         return
     K.export_onnx(function, path)
+    has_scan = b"Scan" in path.read_bytes()
+    if open_dims and has_scan and any(a.size == 0 for a in arrays):
+        pytest.skip("ONNX Runtime's Scan takes no sequences without elements")
+    if "bfloat16" in case.label:
+        session(path)
+        pytest.skip("the onnxruntime package cannot give bfloat16 to NumPy")
+    if any(np.isnan(a).any() for a in arrays if a.dtype.kind == "f") and name in ("max", "min"):
+        pytest.skip("ONNX leaves it to the runtime what the largest of NaN and others is")
     for got, want in zip(run(path, arrays), wanted, strict=True):
         assert got.dtype == want.dtype
         tol = 8 * modes.TOLERANCES.get(str(want.dtype), 0)

@@ -93,6 +93,38 @@ void conv(Op& op) {
   op.set(0, from_last(b, b.reshape(b.transpose(y, {1, 0, 2}), dims_of(out)), w.channels_first));
 }
 
+/// Cuts (n, c, spatial..) from `low` on to the wanted sizes, or fills up with zeros; sizes are known when it runs.
+Value fit(Builder& b, const Value& x, const Ints& low, const Dims& wanted) {
+  Ints none(2, 0), first(2, 0);
+  for (int64_t l : low) first.push_back(-l);
+  std::vector<Value> pads{b.ints(first), b.ints(none)};
+  Dims dims{x.dims[0], x.dims[1]};
+  for (size_t i = 0; i < low.size(); ++i) {
+    const Value end = b.binary("Add", b.shape({wanted[i]}), b.ints({low[i]}));
+    const Value reach = b.shape({b.dim(x, static_cast<int64_t>(i) + 2)});
+    pads.push_back(b.binary("Sub", end, reach));
+    dims.push_back(wanted[i]);
+  }
+  return b.one("Pad", {x, b.concat(pads, 0), b.scalar(x.dtype, 0)}, x.dtype, dims);
+}
+
+/// ConvTranspose where a spatial size is open.
+void open_input_grad(Op& op, const Value& dy, const Value& kernel, const Windows& w) {
+  Builder& b = op.b;
+  const Dims wanted = last_dims(target_shape(op), w.channels_first);
+  const Value from = to_first(b, dy, w.channels_first);
+  Dims full(w.rank() + 2, Dim(-1));
+  full[0] = from.dims[0];
+  full[1] = wanted.back();
+  const Ints none(w.rank(), 0);
+  const Attributes how = window_attributes(w, none, none)
+                             .ints("dilations", w.dilation)
+                             .number("group", op.number("groups"));
+  const Value dx = b.one("ConvTranspose", {from, kernel_first(b, kernel)}, dy.dtype, full, how);
+  const Value cut = fit(b, dx, w.low, Dims(wanted.begin() + 1, wanted.end() - 1));
+  op.set(0, from_first(b, cut, w.channels_first));
+}
+
 void conv_input_grad(Op& op) {
   Builder& b = op.b;
   if (convolved_nothing(op)) return;
@@ -100,6 +132,10 @@ void conv_input_grad(Op& op) {
   const Windows w = windows_of(op, kernel_size(numbers(kernel.dims)));
   const int64_t groups = op.number("groups");
   const Dims wanted = last_dims(op.dims(0), w.channels_first);
+  const Dims given = last_dims(dy.dims, w.channels_first);
+  bool open = false;
+  for (size_t i = 1; i <= w.rank(); ++i) open |= !wanted[i].known() || !given[i].known();
+  if (has_operator(dy, w) && open) return open_input_grad(op, dy, kernel, w);
   if (has_operator(dy, w)) {
     const Value from = to_first(b, dy, w.channels_first);
     // The operator gives all that the windows reach; that is cut, or filled with zeros, to the wanted size.
@@ -107,8 +143,7 @@ void conv_input_grad(Op& op) {
     bool fits = true;
     Dims full{from.dims[0], wanted.back()};
     for (size_t i = 0; i < w.rank(); ++i) {
-      const Dim n = wanted[i + 1], o = from.dims[i + 2];
-      if (!n.known() || !o.known()) throw Unsupported("its shape must be known");
+      const Dim &n = wanted[i + 1], &o = from.dims[i + 2];
       const int64_t reach = (o.n - 1) * w.strides[i] + (w.size[i] - 1) * w.dilation[i] + 1;
       crop_low.push_back(w.low[i]);
       crop_high.push_back(reach - w.low[i] - n.n);

@@ -61,9 +61,11 @@ void top_k(Op& op) {
 void in_top_k(Op& op) {
   Builder& b = op.b;
   const Value p = widened(op, 0), t = b.cast(op.in[1], HG_INT64);
-  if (!p.dims[1].known() || p.dims[1].n == 0) throw Unsupported("the classes must be known");
+  if (p.dims[1].n == 0) throw Unsupported("there are no classes");
   const Value zero = b.scalar(HG_INT64, 0);
-  const Value classes = b.scalar(HG_INT64, static_cast<double>(p.dims[1].n));
+  const Dim n = b.dim(p, 1);
+  const Value classes = n.known() ? b.scalar(HG_INT64, static_cast<double>(n.n))
+                                  : b.reshape({n.at, HG_INT64, {1}}, {});
   const Value is_class =
       b.compare("And", b.compare("GreaterOrEqual", t, zero), b.compare("Less", t, classes));
   Dims column = t.dims;

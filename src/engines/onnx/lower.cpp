@@ -25,8 +25,6 @@ const Table& table() {
   return *t;
 }
 
-bool is_empty(const hg_type& t) { return std::find(t.dims, t.dims + t.rank, 0) != t.dims + t.rank; }
-
 }  // namespace
 
 Value value_of(std::string name, const hg_type& t) {
@@ -120,10 +118,8 @@ void Lowering::lower(const hg_graph& g, const hg_node& n, std::vector<Value>& va
   if (op.find("axis")) site.axis = op.number("axis");
   sites_.push_back(site);
   bool empty = n.n_out > 0;
-  for (uint32_t i = 0; i < n.n_out; ++i) {
-    value_of("", op.type(i));
-    empty &= is_empty(op.type(i));
-  }
+  for (uint32_t i = 0; i < n.n_out; ++i)
+    empty &= is_empty(value_of("", op.type(i))) && is_static(op.dims(i));
   // Arrays without elements need no operator, and many operators do not take them.
   if (empty)
     for (uint32_t i = 0; i < n.n_out; ++i) op.out[i] = b_.full(op.type(i).dtype, op.dims(i), 0);

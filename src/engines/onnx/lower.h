@@ -65,6 +65,8 @@ Value as_signed(Op& op, size_t operand);
 /// uint64 as int64 in the same order, by adding the smallest int64; all else widened.
 Value as_ordered(Op& op, size_t operand);
 bool is_empty(const Value& v);
+/// The attribute `shape`; entries that it leaves to the last operand are taken from there.
+Dims target_shape(Op& op);
 
 /// Where a node of the model comes from, for messages.
 struct Site {

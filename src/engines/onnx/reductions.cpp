@@ -54,10 +54,15 @@ void extreme(Op& op) {
   op.set(0, b.where(any, none, y));
 }
 
-/// any and all are the maximum and the minimum of 0 and 1.
-template <const char* op_name, int of_nothing>
-void logical(Op& op) {
-  if (!reduced_nothing(op, of_nothing)) reduce(op, op_name, op.b.cast(op.in[0], HG_INT32));
+/// Sums, since those of nothing are 0: any is whether some are true, all is whether none is false.
+void reduce_any(Op& op) {
+  if (!reduced_nothing(op, 0)) reduce(op, "ReduceSum", op.b.cast(op.in[0], HG_INT64));
+}
+void reduce_all(Op& op) {
+  if (reduced_nothing(op, 1)) return;
+  const Value wrong = op.b.cast(op.b.unary("Not", op.in[0]), HG_INT64);
+  const Value n = op.b.reduce("ReduceSum", wrong, op.ints("axes"), op.number("keepdims") != 0);
+  op.set(0, op.b.compare("Equal", n, op.b.scalar(HG_INT64, 0)));
 }
 
 // The first NaN, else the first of the largest (or smallest).
@@ -128,8 +133,8 @@ void add_reductions(Table& t) {
   t["reduce_prod"] = reduce_prod;
   t["reduce_max"] = extreme<kReduceMax, 1>;
   t["reduce_min"] = extreme<kReduceMin, -1>;
-  t["reduce_any"] = logical<kReduceMax, 0>;
-  t["reduce_all"] = logical<kReduceMin, 1>;
+  t["reduce_any"] = reduce_any;
+  t["reduce_all"] = reduce_all;
   t["argmax"] = arg<kArgMax>;
   t["argmin"] = arg<kArgMin>;
   t["cumsum"] = cumsum;

@@ -10,9 +10,10 @@ bool from_operand(const Ints& list) {
   return std::find(list.begin(), list.end(), kFromOperand) != list.end();
 }
 
-/// The target shape: the attribute, where that is open an entry of the last operand.
-Dims target(Op& op, const char* key = "shape") {
-  const Ints wanted = op.ints(key);
+}  // namespace
+
+Dims target_shape(Op& op) {
+  const Ints wanted = op.ints("shape");
   Dims out;
   for (size_t i = 0; i < wanted.size(); ++i) {
     const int64_t known = op.type(0).dims[i];
@@ -31,7 +32,9 @@ Dims target(Op& op, const char* key = "shape") {
   return out;
 }
 
-void reshape(Op& op) { op.set(0, op.b.reshape(op.in[0], target(op))); }
+namespace {
+
+void reshape(Op& op) { op.set(0, op.b.reshape(op.in[0], target_shape(op))); }
 
 /// New or dropped axes of size 1: the other dimensions go on as they are.
 void expand_dims(Op& op) {
@@ -51,7 +54,7 @@ void squeeze(Op& op) {
   op.set(0, op.b.one("Squeeze", {op.in[0], op.b.ints(axes)}, op.in[0].dtype, dims));
 }
 
-void broadcast(Op& op) { op.set(0, op.b.expand(op.in[0], target(op))); }
+void broadcast(Op& op) { op.set(0, op.b.expand(op.in[0], target_shape(op))); }
 
 // Which axes to sum must be known: those that the shape lacks, and those where it has 1.
 void sum_to(Op& op) {
@@ -132,7 +135,7 @@ void reverse(Op& op) {
 }
 
 void iota(Op& op) {
-  const Dims dims = target(op);
+  const Dims dims = target_shape(op);
   if (dims[0].known()) {
     Ints values;
     for (int64_t i = 0; i < dims[0].n; ++i) values.push_back(i);
