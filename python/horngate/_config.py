@@ -33,7 +33,7 @@ def backend():
     """Names the engine that runs functions.
 
     Returns:
-        "native", "tensorflow", "theano" or "cntk".
+        "native", "tensorflow", "theano", "cntk" or "onnx".
 
     Example:
         >>> K.backend()

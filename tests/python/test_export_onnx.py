@@ -36,7 +36,12 @@ def session(path):
 
 def run(path, arrays):
     s = session(path)
-    return s.run(None, {i.name: a for i, a in zip(s.get_inputs(), arrays)})
+    try:
+        return s.run(None, {i.name: a for i, a in zip(s.get_inputs(), arrays)})
+    except onnxruntime.capi.onnxruntime_pybind11_state.Fail as e:
+        if "Scan" in str(e) and "Dimension 0 is 0" in str(e):
+            pytest.skip("ONNX Runtime's Scan takes no sequences without elements")
+        raise
 
 
 def every_case():
@@ -65,9 +70,8 @@ def test_values(case, dtype, open_dims, tmp_path):
             K.export_onnx(function, path)
         return
     K.export_onnx(function, path)
-    has_scan = b"Scan" in path.read_bytes()
-    if open_dims and has_scan and any(a.size == 0 for a in arrays):
-        pytest.skip("ONNX Runtime's Scan takes no sequences without elements")
+    if name.startswith("local_conv") and any(a.size == 0 for a in arrays):
+        pytest.skip("ONNX Runtime's MatMul of matrices without rows ends the process")
     if "bfloat16" in case.label:
         session(path)
         pytest.skip("the onnxruntime package cannot give bfloat16 to NumPy")
@@ -203,18 +207,49 @@ def test_a_damaged_model_is_noticed(tmp_path):
         session(tmp_path / "m.onnx")
 
 
-def test_the_command(tmp_path):
-    def command(*arguments):
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
-        return subprocess.run(
-            [sys.executable, "-m", "horngate", "export", *arguments],
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
+def python(*arguments):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={**environment, "KERAS_BACKEND": "horngate"},
+    )
 
+
+def command(*arguments):
+    return python("-m", "horngate", "export", *arguments)
+
+
+def test_what_the_command_refuses(tmp_path):
     done = command()
     assert done.returncode == 2 and "usage: horngate export MODEL.h5 OUT.onnx" in done.stderr
-    done = command("no-such.h5", str(tmp_path / "m.onnx"))
+    done = command("no-such.h5", tmp_path / "m.onnx")
     assert done.returncode == 1 and done.stderr.startswith("horngate export: ")
     assert not pathlib.Path(tmp_path / "m.onnx").exists()
+
+
+SAVE = """
+import sys, keras, numpy as np
+from keras.layers import *
+model = keras.models.Sequential([
+    Conv2D(4, 3, padding="same", activation="relu", input_shape=(8, 8, 3)), BatchNormalization(),
+    MaxPooling2D(), Dropout(0.3), Conv2DTranspose(4, 3, strides=2, padding="same"),
+    GlobalAveragePooling2D(), Reshape((2, 2)), LSTM(5, return_sequences=True), GRU(4), Dense(3)])
+model.save(sys.argv[1] + "/m.h5")
+x = np.random.rand(5, 8, 8, 3).astype("float32")
+np.savez(sys.argv[1] + "/values.npz", x=x, y=model.predict(x))
+"""
+
+
+def test_the_command_and_a_model_of_keras(tmp_path):
+    done = python("-c", "import keras, h5py; assert keras.__version__ < '2.4'")
+    if done.returncode != 0:
+        pytest.skip("Keras 2.3.1 is not installed: " + done.stderr.strip().splitlines()[-1])
+    done = python("-c", SAVE, tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = command(tmp_path / "m.h5", tmp_path / "m.onnx")
+    assert done.returncode == 0, done.stderr
+    values = np.load(tmp_path / "values.npz")
+    [got] = run(tmp_path / "m.onnx", [values["x"]])
+    np.testing.assert_allclose(got, values["y"], rtol=1e-5, atol=1e-6)

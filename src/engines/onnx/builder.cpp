@@ -169,16 +169,24 @@ Value Builder::cast(const Value& x, int32_t dtype) {
 
 Value Builder::reshape(const Value& x, const Dims& dims) {
   if (is_static(dims) && is_static(x.dims) && numbers(dims) == numbers(x.dims)) return x;
-  const auto open =
-      std::count_if(dims.begin(), dims.end(), [](const Dim& d) { return !d.known(); });
+  // One size may be left to the operator, as -1; a 0 beside it would then mean "as it was".
+  size_t left = 0;
+  for (const Dim& d : dims) left += !d.known() && d.at.empty();
   const bool has_zero =
       std::any_of(dims.begin(), dims.end(), [](const Dim& d) { return d.n == 0; });
-  if (open == 1 && !has_zero) {
-    Ints target;
-    for (const Dim& d : dims) target.push_back(d.n);
-    return one("Reshape", {x, ints(target)}, x.dtype, dims);
+  const auto open =
+      std::count_if(dims.begin(), dims.end(), [](const Dim& d) { return !d.known(); });
+  if (left > 1 || (left == 1 && has_zero)) throw Unsupported("its shape must be known");
+  const bool infers = left == 1 || (open == 1 && !has_zero);
+  if (!infers)
+    return one("Reshape", {x, shape(dims)}, x.dtype, dims, Attributes().number("allowzero", 1));
+  Ints sizes;
+  std::vector<Value> parts;
+  for (const Dim& d : dims) {
+    sizes.push_back(d.n);
+    parts.push_back(d.at.empty() ? ints({d.n}) : Value{d.at, HG_INT64, {1}});
   }
-  return one("Reshape", {x, shape(dims)}, x.dtype, dims, Attributes().number("allowzero", 1));
+  return one("Reshape", {x, open == 1 ? ints(sizes) : concat(parts, 0)}, x.dtype, dims);
 }
 
 Value Builder::transpose(const Value& x, const Ints& perm) {

@@ -64,6 +64,7 @@ void dot_general(Op& op) {
   Dims dims = left.dims;
   dims.back() = right.dims.back();
   const Value z = b.one("MatMul", {left, right}, x.dtype, dims);
+  if (free_a.size() == 1 && free_b.size() == 1) return op.set(0, z);
   Dims out = op.dims(0);
   const Dims of_x = b.dims(x), of_y = b.dims(y);
   Dims run = picked(of_x, batch_a);

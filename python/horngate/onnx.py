@@ -1,0 +1,7 @@
+"""The backend on the engine "onnx", for Keras: KERAS_BACKEND=horngate.onnx."""
+
+from horngate import *  # noqa: F403
+from horngate import __all__, __version__  # noqa: F401
+from horngate._horngate import set_engine as _set_engine
+
+_set_engine("onnx")
