@@ -39,7 +39,7 @@ def run(path, arrays):
     try:
         return s.run(None, {i.name: a for i, a in zip(s.get_inputs(), arrays)})
     except onnxruntime.capi.onnxruntime_pybind11_state.Fail as e:
-        if "Scan" in str(e) and "Dimension 0 is 0" in str(e):
+        if "running Scan node" in str(e) and "Dimension 0 is 0" in str(e):
             pytest.skip("ONNX Runtime's Scan takes no sequences without elements")
         raise
 
@@ -56,7 +56,7 @@ def every_case():
                 yield pytest.param(item.case, item.arguments["dtype"], id=item.case.label)
 
 
-@pytest.mark.parametrize("case, dtype", every_case())
+@pytest.mark.parametrize("case, dtype", list(every_case()))
 @pytest.mark.parametrize("open_dims", [True, False], ids=["open", "fixed"])
 def test_values(case, dtype, open_dims, tmp_path):
     xs, ys = case.build(dtype, open_dims=open_dims)
@@ -70,8 +70,11 @@ def test_values(case, dtype, open_dims, tmp_path):
             K.export_onnx(function, path)
         return
     K.export_onnx(function, path)
-    if name.startswith("local_conv") and any(a.size == 0 for a in arrays):
-        pytest.skip("ONNX Runtime's MatMul of matrices without rows ends the process")
+    if any(a.size == 0 for a in arrays):
+        if name.startswith("local_conv"):
+            pytest.skip("ONNX Runtime's MatMul of matrices without rows ends the process")
+        if open_dims and any(n.op_type == "Scan" for n in onnx.load(path).graph.node):
+            pytest.skip("ONNX Runtime's Scan of arrays without elements ends the process")
     if "bfloat16" in case.label:
         session(path)
         pytest.skip("the onnxruntime package cannot give bfloat16 to NumPy")
@@ -207,25 +210,26 @@ def test_a_damaged_model_is_noticed(tmp_path):
         session(tmp_path / "m.onnx")
 
 
-def python(*arguments):
+def python(home, *arguments):
+    """Another process, in which Keras writes its settings to a folder that goes."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
         capture_output=True,
         text=True,
-        env={**environment, "KERAS_BACKEND": "horngate"},
+        env={**environment, "KERAS_BACKEND": "horngate", "KERAS_HOME": str(home)},
     )
 
 
-def command(*arguments):
-    return python("-m", "horngate", "export", *arguments)
+def command(home, *arguments):
+    return python(home, "-m", "horngate", "export", *arguments)
 
 
 def test_what_the_command_refuses(tmp_path):
-    done = command()
+    done = command(tmp_path)
     assert done.returncode == 2 and "usage: horngate export MODEL.h5 OUT.onnx" in done.stderr
-    done = command("no-such.h5", tmp_path / "m.onnx")
-    assert done.returncode == 1 and done.stderr.startswith("horngate export: ")
+    done = command(tmp_path, "no-such.h5", tmp_path / "m.onnx")
+    assert done.returncode == 1 and "horngate export: " in done.stderr
     assert not pathlib.Path(tmp_path / "m.onnx").exists()
 
 
@@ -243,12 +247,12 @@ np.savez(sys.argv[1] + "/values.npz", x=x, y=model.predict(x))
 
 
 def test_the_command_and_a_model_of_keras(tmp_path):
-    done = python("-c", "import keras, h5py; assert keras.__version__ < '2.4'")
+    done = python(tmp_path, "-c", "import keras, h5py; assert keras.__version__ < '2.4'")
     if done.returncode != 0:
         pytest.skip("Keras 2.3.1 is not installed: " + done.stderr.strip().splitlines()[-1])
-    done = python("-c", SAVE, tmp_path)
+    done = python(tmp_path, "-c", SAVE, tmp_path)
     assert done.returncode == 0, done.stderr
-    done = command(tmp_path / "m.h5", tmp_path / "m.onnx")
+    done = command(tmp_path, tmp_path / "m.h5", tmp_path / "m.onnx")
     assert done.returncode == 0, done.stderr
     values = np.load(tmp_path / "values.npz")
     [got] = run(tmp_path / "m.onnx", [values["x"]])
