@@ -345,29 +345,31 @@ Val Build::batch_product(const Val& a, const Val& b) {
   return reshape(un(Un::kUnpackBatch, product(x, y, false)), {a.dims[0], a.dims[1], b.dims[2]});
 }
 
-Val Build::conv(const Val& x, const Val& w, const Dims& strides, int64_t groups) {
-  const size_t spatial = strides.size();
-  Dims out{x.dims[0], w.dims[0]}, all_strides{x.dims[1]};
+Val Build::conv(const Val& x, const Val& w, const Window& by, int64_t groups) {
+  const size_t spatial = by.strides.size();
+  Dims out{x.dims[0], w.dims[0]}, strides{x.dims[1]}, low{0}, high{0};
   for (size_t i = 0; i < spatial; ++i) {
-    out.push_back((x.dims[2 + i] - w.dims[2 + i]) / strides[i] + 1);
-    all_strides.push_back(strides[i]);
+    const int64_t room = x.dims[2 + i] + by.low[i] + by.high[i] - w.dims[2 + i];
+    out.push_back(room / by.strides[i] + 1);
+    strides.push_back(by.strides[i]);
+    low.push_back(by.low[i]);
+    high.push_back(by.high[i]);
   }
   const Val batch = un(Un::kToBatch, x);
-  const Val y = made(l_.convolution(w.v, batch.v, reversed(all_strides), {true},
-                                    std::vector<bool>(spatial + 1, false), {{1}}, 1,
-                                    static_cast<size_t>(groups), 0, false, kNoName),
+  const Val y = made(l_.convolution(w.v, batch.v, reversed(strides), {true}, reversed(low).dims,
+                                    reversed(high).dims, {{1}}, false, {{0}},
+                                    static_cast<size_t>(groups), 0, kNoName),
                      x.type, {});
   // UnpackBatch leaves the first dimension open; the new shape closes it.
   return reshape(un(Un::kUnpackBatch, y), out);
 }
 
-Val Build::pool(bool is_max, const Val& x, const Dims& window, const Dims& strides, const Dims& low,
-                const Dims& high, const Dims& out) {
-  const auto sizes = [](const Dims& d) { return std::vector<size_t>(d.rbegin(), d.rend()); };
+Val Build::pool(bool is_max, const Val& x, const Dims& window, const Window& by, const Dims& out) {
   const Val batch = un(Un::kToBatch, x);
-  const Val y = made(l_.pooling(batch.v, is_max ? 0 : 1, reversed(window), reversed(strides),
-                                sizes(low), sizes(high), false, false, kNoName),
-                     x.type, {});
+  const Val y =
+      made(l_.pooling(batch.v, is_max ? 0 : 1, reversed(window), reversed(by.strides),
+                      reversed(by.low).dims, reversed(by.high).dims, false, false, kNoName),
+           x.type, {});
   return reshape(un(Un::kUnpackBatch, y), out);
 }
 

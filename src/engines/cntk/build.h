@@ -24,6 +24,11 @@ struct Val {
   size_t rank() const { return dims.size(); }
 };
 
+/// How a window moves over the spatial axes.
+struct Window {
+  Dims strides, low, high;  // low and high: padding
+};
+
 /// Memory of constants, which the library aliases: it must live as long as the graph.
 using Memory = std::vector<std::shared_ptr<unsigned char[]>>;
 
@@ -70,10 +75,11 @@ class Build {
   Val product(const Val& a, const Val& b, bool b_transposed);
   Val batch_product(const Val& a, const Val& b);  // (b, m, k) by (b, k, n)
 
-  /// x (n, c, spatial..), w (out, c / groups, spatial..), no padding.
-  Val conv(const Val& x, const Val& w, const Dims& strides, int64_t groups);
-  Val pool(bool is_max, const Val& x, const Dims& window, const Dims& strides, const Dims& low,
-           const Dims& high, const Dims& out);
+  /// x (n, c, spatial..), w (out, c / groups, spatial..).
+  Val conv(const Val& x, const Val& w, const Window& by, int64_t groups);
+  /// x (n, c, spatial..); padding does not count.
+  Val pool(bool is_max, const Val& x, const Dims& window, const Window& by, const Dims& out);
+
   FunctionPtr combine(const std::vector<Val>& outputs);
   const Library& library() const { return l_; }
   Memory take_memory() { return std::move(memory_); }

@@ -1,8 +1,9 @@
-// Convolution, its two gradients, and pooling. The library convolves (n, c, rows, cols) without dilation; kernels are
-// spread with zeros for that, and both gradients are convolutions again:
+// Convolution and its two gradients. The library convolves (n, c, rows, cols) without dilation; kernels are spread
+// with zeros for that, and both gradients are convolutions again:
 //   to x:      dy spread by the strides, with the kernel turned around and its channels exchanged
 //   to kernel: x with samples as channels, with dy spread by the strides as the kernel
-#include <cmath>
+// Axes are moved in steps that leave long rows: the library's loops are slow on short ones.
+#include <algorithm>
 
 #include "cntk/lower.h"
 
@@ -10,96 +11,84 @@ namespace horngate::cntk {
 namespace {
 
 struct Geometry {
-  Dims strides, low, high, dilation;
+  Window window;
+  Dims dilation;
   int64_t groups;
-  bool channels_first;
-  size_t spatial;
+  size_t spatial, first;  // number of spatial axes, and the first of them
 
   explicit Geometry(const Attrs& a)
-      : strides(a.ints("strides")),
-        low(a.ints("pad_low")),
-        high(a.ints("pad_high")),
+      : window{a.ints("strides"), a.ints("pad_low"), a.ints("pad_high")},
         dilation(a.ints("dilation")),
         groups(a.number("groups")),
-        channels_first(a.number("channels_first")),
-        spatial(strides.size()) {}
+        spatial(window.strides.size()),
+        first(a.number("channels_first") ? 2 : 1) {}
+  bool channels_first() const { return first == 2; }
 };
 
-Dims range(size_t from, size_t to) {
-  Dims out;
-  for (size_t i = from; i < to; ++i) out.push_back(static_cast<int64_t>(i));
-  return out;
-}
-
-/// (n, spatial.., c) to (n, c, spatial..).
-Val channels_to_front(Build& b, const Val& x, bool is_there) {
-  if (is_there) return x;
-  Dims perm{0, static_cast<int64_t>(x.rank()) - 1};
-  for (int64_t i : range(1, x.rank() - 1)) perm.push_back(i);
-  return b.transpose(x, perm);
-}
-
-Val channels_to_back(Build& b, const Val& x, bool stays) {
-  if (stays) return x;
-  Dims perm{0};
-  for (int64_t i : range(2, x.rank())) perm.push_back(i);
-  perm.push_back(1);
-  return b.transpose(x, perm);
-}
-
-/// `by` - 1 zeros between neighbours of the axes from 2 on.
-Val spread(Build& b, const Val& x, const Dims& by) {
+/// `by` - 1 zeros between neighbours of the axes from `first` on.
+Val spread(Build& b, const Val& x, size_t first, const Dims& by) {
   Val y = x;
   for (size_t i = 0; i < by.size(); ++i) {
-    const int64_t n = y.dims[2 + i];
+    const int64_t n = y.dims[first + i];
     if (by[i] == 1 || n == 1) continue;
-    const auto at = y.dims.begin() + static_cast<int64_t>(2 + i);
+    const auto at = y.dims.begin() + static_cast<int64_t>(first + i);
     const int64_t before = count(Dims(y.dims.begin(), at)),
                   after = count(Dims(at + 1, y.dims.end()));
     Dims out = y.dims;
-    out[2 + i] = (n - 1) * by[i] + 1;
+    out[first + i] = (n - 1) * by[i] + 1;
     Val z = b.pad(b.reshape(y, {before, n, 1, after}), {0, 0, 0, 0}, {0, 0, by[i] - 1, 0}, 0);
-    z = b.slice(b.reshape(z, {before, n * by[i], after}), 1, 0, out[2 + i]);
+    z = b.slice(b.reshape(z, {before, n * by[i], after}), 1, 0, out[first + i]);
     y = b.reshape(z, out);
   }
   return y;
 }
 
-/// Pads the axes from 2 on; less than nothing cuts.
-Val pad_or_cut(Build& b, const Val& x, const Dims& low, const Dims& high) {
-  Val y = x;
-  Dims more(2, 0), after(2, 0);
-  for (size_t i = 0; i < low.size(); ++i) {
-    const int64_t n = y.dims[2 + i];
-    y = b.slice(y, 2 + i, std::max<int64_t>(0, -low[i]), n - std::max<int64_t>(0, -high[i]));
-    more.push_back(std::max<int64_t>(0, low[i]));
-    after.push_back(std::max<int64_t>(0, high[i]));
+/// What remains for the library to pad. Only what it does well: steps of 1, padding of at most half a kernel that
+/// is no larger than x. Otherwise zeros are added here; padding of less than nothing is cut away.
+Val padded(Build& b, const Val& x, size_t first, const Dims& kernel, Window& by) {
+  bool fits = true;
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    const int64_t low = by.low[i], high = by.high[i], half = kernel[i] / 2;
+    if (low == 0 && high == 0) continue;
+    fits &= by.strides[i] == 1 && kernel[i] <= x.dims[first + i] && low >= 0 && high >= 0 &&
+            low <= half && high <= half;
   }
-  return b.pad(y, more, after, 0);
+  if (fits) return x;
+  Dims starts(x.rank(), 0), stops = x.dims, before(x.rank(), 0), after(x.rank(), 0);
+  for (size_t i = 0; i < kernel.size(); ++i) {
+    starts[first + i] = std::max<int64_t>(0, -by.low[i]);
+    stops[first + i] -= std::max<int64_t>(0, -by.high[i]);
+    before[first + i] = std::max<int64_t>(0, by.low[i]);
+    after[first + i] = std::max<int64_t>(0, by.high[i]);
+    by.low[i] = by.high[i] = 0;
+  }
+  return b.pad(b.slices(x, starts, stops, Dims(x.rank(), 1)), before, after, 0);
 }
 
 /// Groups of channels. The library has them for two axes; else each group is a convolution of its own.
-Val grouped(Build& b, const Val& x, const Val& w, const Dims& strides, int64_t groups) {
-  if (groups == 1 || strides.size() == 2) return b.conv(x, w, strides, groups);
+Val grouped(Build& b, const Val& x, const Val& w, const Window& by, int64_t groups) {
+  if (groups == 1 || by.strides.size() == 2) return b.conv(x, w, by, groups);
   const int64_t in = x.dims[1] / groups, out = w.dims[0] / groups;
   std::vector<Val> parts;
   for (int64_t g = 0; g < groups; ++g)
-    parts.push_back(b.conv(b.slice(x, 1, g * in, (g + 1) * in),
-                           b.slice(w, 0, g * out, (g + 1) * out), strides, 1));
+    parts.push_back(
+        b.conv(b.slice(x, 1, g * in, (g + 1) * in), b.slice(w, 0, g * out, (g + 1) * out), by, 1));
   return b.concat(parts, 1);
 }
 
 /// A convolution of few axes is one of more, of which the others have size 1. In float64 it needs three: with two
 /// the library calls a routine of MKL that divides by zero.
-Val convolve(const Call& c, const Val& x, const Val& w, Dims strides, int64_t groups) {
+Val convolve(const Call& c, const Val& x, const Val& w, Window by, int64_t groups) {
   Build& b = c.b;
   Dims xd = x.dims, wd = w.dims;
-  while (strides.size() < (x.type == DataType::kFloat ? 2 : 3)) {
+  while (by.strides.size() < (x.type == DataType::kFloat ? 2 : 3)) {
     xd.insert(xd.begin() + 2, 1);
     wd.insert(wd.begin() + 2, 1);
-    strides.insert(strides.begin(), 1);
+    by.strides.insert(by.strides.begin(), 1);
+    by.low.insert(by.low.begin(), 0);
+    by.high.insert(by.high.begin(), 0);
   }
-  const Val y = grouped(b, b.reshape(x, xd), b.reshape(w, wd), strides, groups);
+  const Val y = grouped(b, b.reshape(x, xd), b.reshape(w, wd), by, groups);
   c.to.work = std::max(c.to.work,
                        static_cast<double>(count(y.dims)) * static_cast<double>(count(wd) / wd[0]));
   Dims out{y.dims[0], y.dims[1]};
@@ -107,106 +96,114 @@ Val convolve(const Call& c, const Val& x, const Val& w, Dims strides, int64_t gr
   return b.reshape(y, out);
 }
 
+/// Numbers from, from + 1, .. put at the end.
+Dims with_range(Dims head, size_t from, size_t n) {
+  for (size_t i = 0; i < n; ++i) head.push_back(static_cast<int64_t>(from + i));
+  return head;
+}
+
 Val conv(const Call& c) {
   Build& b = c.b;
-  const Geometry g(c.attrs);
-  const Val x = pad_or_cut(b, channels_to_front(b, c.in(0), g.channels_first), g.low, g.high);
+  Geometry g(c.attrs);
+  const auto s = static_cast<int64_t>(g.spatial);
+  const Val kernel = spread(b, c.in(1), 0, g.dilation);
+  const Dims reach(kernel.dims.begin(), kernel.dims.begin() + s);
+  const Val x =
+      channels_to_front(b, padded(b, c.in(0), g.first, reach, g.window), g.channels_first());
   // (spatial.., c, out) to (out, c, spatial..)
-  Dims perm{static_cast<int64_t>(g.spatial) + 1, static_cast<int64_t>(g.spatial)};
-  for (int64_t i : range(0, g.spatial)) perm.push_back(i);
-  const Val w = spread(b, b.transpose(c.in(1), perm), g.dilation);
-  const Val y = convolve(c, x, w, g.strides, g.groups);
-  return channels_to_back(b, y, g.channels_first);
+  const Val w = b.transpose(kernel, with_range({s + 1, s}, 0, g.spatial));
+  return channels_to_back(b, convolve(c, x, w, g.window, g.groups), g.channels_first());
 }
 
 Val conv_input_grad(const Call& c) {
   Build& b = c.b;
-  const Geometry g(c.attrs);
-  const Val dy = spread(b, channels_to_front(b, c.in(0), g.channels_first), g.strides);
+  Geometry g(c.attrs);
+  const auto s = static_cast<int64_t>(g.spatial);
+  Val dy = spread(b, c.in(0), g.first, g.window.strides);
+  // The taps in one row, backwards; then zeros between them.
   const Val& kernel = c.in(1);  // (spatial.., c / groups, out)
   const int64_t in = kernel.dims[g.spatial], out = kernel.dims[g.spatial + 1];
+  const int64_t taps = count(kernel.dims) / (in * out);
+  Val w = b.reshape(b.reverse(b.reshape(kernel, {taps, in * out}), 0), kernel.dims);
+  w = spread(b, w, 0, g.dilation);
   // (spatial.., c / g, g, out / g) to (g, c / g, out / g, spatial..)
-  Dims split = kernel.dims, perm;
+  Dims split = w.dims, turned{in * g.groups, out / g.groups};
   split.back() = g.groups;
   split.push_back(out / g.groups);
-  const auto s = static_cast<int64_t>(g.spatial);
-  perm = {s + 1, s, s + 2};
-  for (int64_t i : range(0, g.spatial)) perm.push_back(i);
-  Val w = b.transpose(b.reshape(kernel, split), perm);
-  Dims wd{in * g.groups, out / g.groups};
-  wd.insert(wd.end(), kernel.dims.begin(), kernel.dims.begin() + s);
-  w = spread(b, b.reshape(w, wd), g.dilation);
-  Dims x_dims = c.out_dims(), low, high;
+  turned.insert(turned.end(), w.dims.begin(), w.dims.begin() + s);
+  w = b.reshape(b.transpose(b.reshape(w, split), with_range({s + 1, s, s + 2}, 0, g.spatial)),
+                turned);
+  Window by{Dims(g.spatial, 1), {}, {}};
+  const Dims x_dims = c.out_dims();
   for (size_t i = 0; i < g.spatial; ++i) {
-    w = b.reverse(w, 2 + i);
-    const int64_t x_size = x_dims[(g.channels_first ? 2 : 1) + i], reach = w.dims[2 + i] - 1;
-    low.push_back(reach - g.low[i]);
-    high.push_back(x_size + reach - dy.dims[2 + i] - low.back());
+    const int64_t reach = w.dims[2 + i] - 1;
+    by.low.push_back(reach - g.window.low[i]);
+    by.high.push_back(x_dims[g.first + i] + reach - dy.dims[g.first + i] - by.low.back());
   }
-  const Val dx = convolve(c, pad_or_cut(b, dy, low, high), w, Dims(g.spatial, 1), g.groups);
-  return channels_to_back(b, dx, g.channels_first);
+  const Dims reach(w.dims.begin() + 2, w.dims.end());
+  dy = channels_to_front(b, padded(b, dy, g.first, reach, by), g.channels_first());
+  return channels_to_back(b, convolve(c, dy, w, by, g.groups), g.channels_first());
+}
+
+/// (n, spatial.., c) or (n, c, spatial..) to (c / groups, groups * n, spatial..): samples become channels.
+Val samples_to_channels(Build& b, const Val& x, const Geometry& g, int64_t groups) {
+  const auto s = static_cast<int64_t>(g.spatial);
+  const int64_t n = x.dims[0], channels = x.dims[g.channels_first() ? 1 : g.spatial + 1];
+  const auto at = x.dims.begin() + static_cast<int64_t>(g.first);
+  const Dims room(at, at + s);
+  Dims split{n}, perm, merged{channels / groups, groups * n};
+  if (g.channels_first()) {
+    split.insert(split.end(), {groups, channels / groups});
+    split.insert(split.end(), room.begin(), room.end());
+    perm = with_range({2, 1, 0}, 3, g.spatial);
+  } else {
+    split.insert(split.end(), room.begin(), room.end());
+    split.insert(split.end(), {groups, channels / groups});
+    perm = with_range({s + 2, s + 1, 0}, 1, g.spatial);
+  }
+  merged.insert(merged.end(), room.begin(), room.end());
+  return b.reshape(b.transpose(b.reshape(x, split), perm), merged);
 }
 
 Val conv_filter_grad(const Call& c) {
   Build& b = c.b;
   const Geometry g(c.attrs);
-  const Val x = channels_to_front(b, c.in(0), g.channels_first);
-  const Val dy = spread(b, channels_to_front(b, c.in(1), g.channels_first), g.strides);
+  const Val& x = c.in(0);
+  const Val dy = spread(b, c.in(1), g.first, g.window.strides);
   const Dims kernel = c.out_dims();  // (spatial.., c / groups, out)
-  const int64_t n = x.dims[0], in = x.dims[1] / g.groups;
-  // x padded or cut so that a window as large as dy has as many places as the kernel has taps.
-  Dims high;
+  // Padding so that a window as large as dy has as many places as the kernel has taps.
+  Window by{g.dilation, g.window.low, {}};
   for (size_t i = 0; i < g.spatial; ++i)
-    high.push_back((kernel[i] - 1) * g.dilation[i] + dy.dims[2 + i] - x.dims[2 + i] - g.low[i]);
-  Val wide = pad_or_cut(b, x, g.low, high);
-  // (n, g, c / g, spatial..) to (c / g, g, n, spatial..)
-  Dims split{n, g.groups, in}, perm{2, 1, 0}, merged{in, g.groups * n};
-  for (size_t i = 0; i < g.spatial; ++i) {
-    split.push_back(wide.dims[2 + i]);
-    merged.push_back(wide.dims[2 + i]);
-    perm.push_back(static_cast<int64_t>(3 + i));
-  }
-  wide = b.reshape(b.transpose(b.reshape(wide, split), perm), merged);
-  Dims swap{1, 0};
-  for (int64_t i : range(2, dy.rank())) swap.push_back(i);
-  const Val w = convolve(c, wide, b.transpose(dy, swap), g.dilation, g.groups);
+    by.high.push_back((kernel[i] - 1) * g.dilation[i] + dy.dims[g.first + i] - x.dims[g.first + i] -
+                      by.low[i]);
+  const auto at = dy.dims.begin() + static_cast<int64_t>(g.first);
+  const Dims reach(at, at + static_cast<int64_t>(g.spatial));
+  const Val wide = samples_to_channels(b, padded(b, x, g.first, reach, by), g, g.groups);
+  const Val w = convolve(c, wide, samples_to_channels(b, dy, g, 1), by, g.groups);
   // (c / g, out, spatial..) to (spatial.., c / g, out)
-  Dims back = range(2, w.rank());
-  back.push_back(0);
-  back.push_back(1);
+  Dims back = with_range({}, 2, g.spatial);
+  back.insert(back.end(), {0, 1});
   return b.transpose(w, back);
 }
 
-Val pool(const Call& c) {
-  Build& b = c.b;
-  const Attrs& a = c.attrs;
-  const bool first = a.number("channels_first");
-  Dims window = a.ints("window"), strides = a.ints("strides"), low = a.ints("pad_low"),
-       high = a.ints("pad_high");
-  const Val x = channels_to_front(b, c.in(0), first);
-  Dims out{x.dims[0], x.dims[1]};
-  for (size_t i = 0; i < window.size(); ++i)
-    out.push_back((x.dims[2 + i] + low[i] + high[i] - window[i]) / strides[i] + 1);
-  Dims xd = x.dims, yd = out;
-  if (window.size() == 1)
-    for (Dims* d : {&window, &strides}) d->insert(d->begin(), 1);
-  if (low.size() < window.size()) {
-    for (Dims* d : {&low, &high}) d->insert(d->begin(), 0);
-    for (Dims* d : {&xd, &yd}) d->insert(d->begin() + 2, 1);
-  }
-  Val y = b.pool(a.text("mode") == "max", b.reshape(x, xd), window, strides, low, high, yd);
-  y = channels_to_back(b, b.reshape(y, out), first);
-  y.low = c.in(0).low;
-  return y;
+}  // namespace
+
+Val channels_to_front(Build& b, const Val& x, bool is_there) {
+  if (is_there) return x;
+  return b.transpose(x, with_range({0, static_cast<int64_t>(x.rank()) - 1}, 1, x.rank() - 2));
 }
 
-}  // namespace
+Val channels_to_back(Build& b, const Val& x, bool stays) {
+  if (stays) return x;
+  Dims perm = with_range({0}, 2, x.rank() - 2);
+  perm.push_back(1);
+  return b.transpose(x, perm);
+}
 
 void add_convolutions(Table& t) {
   t["conv"] = {conv, {}, {}};
   t["conv_input_grad"] = {conv_input_grad, {}, {}};
   t["conv_filter_grad"] = {conv_filter_grad, {}, {}};
-  t["pool"] = {pool, {}, {}};
 }
 
 }  // namespace horngate::cntk

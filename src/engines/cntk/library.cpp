@@ -188,7 +188,10 @@ void bind_ops(Binder& bind, Library& l) {
   bind(l.splice, "_ZN4CNTK6SpliceERKSt6vectorINS_8VariableESaIS1_EERKNS_4AxisE" + kName);
   bind.op(l.gather, "GatherOp", v + "S2_" + axis);
   bind.op(l.one_hot, "OneHotOp", v + "mbRNS_4AxisE");
-  bind.op(l.convolution, "Convolution", v + "S2_" + shape + "RKSt6vectorIbSaIbEESA_S5_mmmb");
+  bind(l.convolution,
+       "_ZN4CNTK8Internal11ConvolutionERKNS_8VariableES3_RKNS_7NDShapeERKSt6vectorIbSaIbEERKS7_"
+       "ImSaImEESF_S6_bS6_mm" +
+           kName);
   bind.op(l.pooling, "Pooling", v + "NS_11PoolingTypeE" + shape + "S6_RKSt6vectorImSaImEESB_bb");
   bind.op(l.pad, "Pad", v + "NS_11PaddingModeERKSt6vectorImSaImEES8_d");
   bind.op(l.cast, "Cast", v + "NS_8DataTypeE");

@@ -75,8 +75,8 @@ struct Library {
   FunctionPtr (*splice)(const std::vector<Variable>&, const Axis&, Name);
   FunctionPtr (*gather)(V, V, const Axis&, Name);
   FunctionPtr (*one_hot)(V, size_t, bool, Axis&, Name);
-  FunctionPtr (*convolution)(V, V, const NDShape&, Bools, Bools, const NDShape&, size_t, size_t,
-                             size_t, bool, Name);
+  FunctionPtr (*convolution)(V, V, const NDShape&, Bools, Sizes, Sizes, const NDShape&, bool,
+                             const NDShape&, size_t, size_t, Name);
   FunctionPtr (*pooling)(V, int, const NDShape&, const NDShape&, Sizes, Sizes, bool, bool, Name);
   FunctionPtr (*pad)(V, int, Sizes, Sizes, double, Name);
   FunctionPtr (*cast)(V, DataType, Name);

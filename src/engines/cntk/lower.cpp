@@ -105,6 +105,7 @@ const Table& table() {
     add_indices(*t);
     add_products(*t);
     add_convolutions(*t);
+    add_pools(*t);
     add_networks(*t);
     return t;
   }();

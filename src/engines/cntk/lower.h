@@ -79,6 +79,7 @@ void add_shapes(Table&);
 void add_indices(Table&);
 void add_products(Table&);
 void add_convolutions(Table&);
+void add_pools(Table&);
 void add_networks(Table&);
 
 /// Whether CNTK runs the node, either as one operation or as several.
@@ -103,6 +104,9 @@ Val logarithm(Build& b, const Val& x);
 Val square_root(Build& b, const Val& x);
 Val maximum(Build& b, const Val& a, const Val& c, bool larger);
 Val truncated(Build& b, const Val& x);
+/// (n, spatial.., c) to (n, c, spatial..), unless it is so already; and back.
+Val channels_to_front(Build& b, const Val& x, bool is_there);
+Val channels_to_back(Build& b, const Val& x, bool stays);
 Val softmax(Build& b, const Val& x, size_t axis, bool logarithmic);
 
 }  // namespace horngate::cntk
