@@ -373,6 +373,14 @@ Val Build::pool(bool is_max, const Val& x, const Dims& window, const Window& by,
   return reshape(un(Un::kUnpackBatch, y), out);
 }
 
+Val Build::unpool(const Val& dy, const Val& x, const Dims& window) {
+  const Val a = un(Un::kToBatch, dy), b = un(Un::kToBatch, x);
+  const Val y = made(l_.unpooling(a.v, b.v, 0, reversed(window), reversed(window),
+                                  std::vector<bool>(window.size(), false), kNoName),
+                     x.type, {});
+  return reshape(un(Un::kUnpackBatch, y), x.dims);
+}
+
 FunctionPtr Build::combine(const std::vector<Val>& outputs) {
   std::vector<Variable> all;
   for (const Val& o : outputs) all.push_back(o.v);

@@ -80,6 +80,9 @@ class Build {
   /// x (n, c, spatial..); padding does not count.
   Val pool(bool is_max, const Val& x, const Dims& window, const Window& by, const Dims& out);
 
+  /// dy goes to the largest element of each window of x; windows fill x and do not overlap.
+  Val unpool(const Val& dy, const Val& x, const Dims& window);
+
   FunctionPtr combine(const std::vector<Val>& outputs);
   const Library& library() const { return l_; }
   Memory take_memory() { return std::move(memory_); }

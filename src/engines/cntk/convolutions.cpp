@@ -200,6 +200,25 @@ Val channels_to_back(Build& b, const Val& x, bool stays) {
   return b.transpose(x, perm);
 }
 
+// The gradient of a convolution with ones.
+Val sum_of_windows(const Call& c, const Val& dy, const Dims& room, const Dims& window,
+                   const Window& by) {
+  Build& b = c.b;
+  const Val wide = spread(b, dy, 1, by.strides);
+  Window around{Dims(window.size(), 1), {}, {}};
+  for (size_t i = 0; i < window.size(); ++i) {
+    around.low.push_back(window[i] - 1 - by.low[i]);
+    around.high.push_back(room[i] + window[i] - 1 - wide.dims[1 + i] - around.low.back());
+  }
+  Val x = padded(b, wide, 1, window, around);
+  Dims xd = x.dims, wd{1, 1}, out{dy.dims[0]};
+  xd.insert(xd.begin() + 1, 1);
+  wd.insert(wd.end(), window.begin(), window.end());
+  out.insert(out.end(), room.begin(), room.end());
+  const std::vector<double> ones(static_cast<size_t>(count(wd)), 1);
+  return b.reshape(convolve(c, b.reshape(x, xd), b.constant(dy.type, wd, ones), around, 1), out);
+}
+
 void add_convolutions(Table& t) {
   t["conv"] = {conv, {}, {}};
   t["conv_input_grad"] = {conv_input_grad, {}, {}};

@@ -193,6 +193,7 @@ void bind_ops(Binder& bind, Library& l) {
        "ImSaImEESF_S6_bS6_mm" +
            kName);
   bind.op(l.pooling, "Pooling", v + "NS_11PoolingTypeE" + shape + "S6_RKSt6vectorImSaImEESB_bb");
+  bind.op(l.unpooling, "Unpooling", v + "S2_NS_11PoolingTypeE" + shape + "S6_RKSt6vectorIbSaIbEE");
   bind.op(l.pad, "Pad", v + "NS_11PaddingModeERKSt6vectorImSaImEES8_d");
   bind.op(l.cast, "Cast", v + "NS_8DataTypeE");
   bind(l.combine, "_ZN4CNTK7CombineERKSt6vectorINS_8VariableESaIS1_EE" + kName);

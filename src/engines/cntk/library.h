@@ -78,6 +78,7 @@ struct Library {
   FunctionPtr (*convolution)(V, V, const NDShape&, Bools, Sizes, Sizes, const NDShape&, bool,
                              const NDShape&, size_t, size_t, Name);
   FunctionPtr (*pooling)(V, int, const NDShape&, const NDShape&, Sizes, Sizes, bool, bool, Name);
+  FunctionPtr (*unpooling)(V, V, int, const NDShape&, const NDShape&, Bools, Name);
   FunctionPtr (*pad)(V, int, Sizes, Sizes, double, Name);
   FunctionPtr (*cast)(V, DataType, Name);
   FunctionPtr (*combine)(const std::vector<Variable>&, Name);

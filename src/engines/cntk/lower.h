@@ -107,6 +107,9 @@ Val truncated(Build& b, const Val& x);
 /// (n, spatial.., c) to (n, c, spatial..), unless it is so already; and back.
 Val channels_to_front(Build& b, const Val& x, bool is_there);
 Val channels_to_back(Build& b, const Val& x, bool stays);
+/// Each element of dy (n, spatial..) is added to all places of its window in a result (n, room..).
+Val sum_of_windows(const Call& c, const Val& dy, const Dims& room, const Dims& window,
+                   const Window& by);
 Val softmax(Build& b, const Val& x, size_t axis, bool logarithmic);
 
 }  // namespace horngate::cntk

@@ -1,4 +1,6 @@
 // Pooling over windows, and its gradient.
+#include <algorithm>
+
 #include "cntk/lower.h"
 
 namespace horngate::cntk {
@@ -34,8 +36,90 @@ Val pool(const Call& c) {
   return moved;
 }
 
+/// Whether each window is beside the next and nothing is padded.
+bool is_tiled(const Pool& p) {
+  for (size_t i = 0; i < p.window.size(); ++i)
+    if (p.by.strides[i] != p.window[i] || p.by.low[i] != 0 || p.by.high[i] > 0) return false;
+  return true;
+}
+
+Val max_grad(const Call& c) {
+  Build& b = c.b;
+  const Pool p(c.attrs);
+  const size_t first = p.channels_first ? 2 : 1;
+  const Dims whole = c.in(0).dims, windows = c.in(2).dims;
+  // What no window reaches is cut away and is 0 in the result.
+  Dims covered = whole, rest(whole.size(), 0);
+  for (size_t i = 0; i < p.window.size(); ++i) {
+    covered[first + i] = windows[first + i] * p.window[i];
+    rest[first + i] = whole[first + i] - covered[first + i];
+  }
+  const Dims zeros(whole.size(), 0), ones(whole.size(), 1);
+  const Val x = channels_to_front(b, b.slices(c.in(0), zeros, covered, ones), p.channels_first);
+  const Val dy = channels_to_front(b, c.in(2), p.channels_first);
+  Dims xd = x.dims, yd = dy.dims, window = p.window;
+  if (window.size() == 1) {
+    window.insert(window.begin(), 1);
+    for (Dims* d : {&xd, &yd}) d->insert(d->begin() + 2, 1);
+  }
+  const Val dx = b.reshape(b.unpool(b.reshape(dy, yd), b.reshape(x, xd), window), x.dims);
+  return b.pad(channels_to_back(b, dx, p.channels_first), zeros, rest, 0);
+}
+
+/// How many elements of x each window has, by position.
+std::vector<double> window_sizes(const Pool& p, const Dims& room, const Dims& places) {
+  std::vector<double> sizes{1};
+  for (size_t i = 0; i < room.size(); ++i) {
+    std::vector<double> longer;
+    for (const double before : sizes)
+      for (int64_t k = 0; k < places[i]; ++k) {
+        const int64_t from = k * p.by.strides[i] - p.by.low[i], to = from + p.window[i];
+        const int64_t inside = std::min(to, room[i]) - std::max<int64_t>(from, 0);
+        longer.push_back(before * static_cast<double>(inside));
+      }
+    sizes = std::move(longer);
+  }
+  return sizes;
+}
+
+// dx = the sum, over the windows that an element is in, of dy / (elements of the window)
+Val mean_grad(const Call& c) {
+  Build& b = c.b;
+  const Pool p(c.attrs);
+  const Val dy = channels_to_front(b, c.in(2), p.channels_first);
+  const Dims x_dims = c.in(0).dims;
+  const auto at = x_dims.begin() + (p.channels_first ? 2 : 1);
+  const Dims room(at, at + static_cast<int64_t>(p.window.size()));
+  const Dims places(dy.dims.begin() + 2, dy.dims.end());
+  const Val sizes = b.constant(dy.type, places, window_sizes(p, room, places));
+  Dims flat{dy.dims[0] * dy.dims[1]}, out{dy.dims[0], dy.dims[1]};
+  flat.insert(flat.end(), places.begin(), places.end());
+  out.insert(out.end(), room.begin(), room.end());
+  const Val share = b.reshape(divide(b, dy, sizes), flat);
+  const Val dx = b.reshape(sum_of_windows(c, share, room, p.window, p.by), out);
+  return channels_to_back(b, dx, p.channels_first);
+}
+
+Val pool_grad(const Call& c) { return Pool(c.attrs).is_max ? max_grad(c) : mean_grad(c); }
+
+/// Maxima of windows that overlap are taken apart by the host; windows in the padding alone have no mean.
+bool has_grad(const hg_graph& g, const hg_node& n) {
+  const Pool p{Attrs(n)};
+  if (p.is_max) return is_tiled(p);
+  const Dims x = dims_of(g.value[n.in[0]]), dy = dims_of(g.value[n.in[2]]);
+  const size_t first = p.channels_first ? 2 : 1;
+  for (size_t i = 0; i < p.window.size(); ++i)
+    if (p.by.low[i] >= p.window[i] ||
+        (dy[first + i] - 1) * p.by.strides[i] - p.by.low[i] >= x[first + i])
+      return false;
+  return true;
+}
+
 }  // namespace
 
-void add_pools(Table& t) { t["pool"] = {pool, {}, {}}; }
+void add_pools(Table& t) {
+  t["pool"] = {pool, {}, {}};
+  t["pool_grad"] = {pool_grad, has_grad, {}};
+}
 
 }  // namespace horngate::cntk
