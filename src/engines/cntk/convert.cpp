@@ -116,16 +116,13 @@ void check_indices(const hg_buffer& b, const IndexCheck& c) {
 }
 
 void use_threads(const Library& l, int threads) {
-  static std::atomic<int> of_mkl =
-      0;  // a setting of the process; that of the loops is one of each thread
+  constexpr int kProducts = 1;  // MKL_DOMAIN_BLAS
+  static std::atomic<int> now = 0;
   static thread_local bool is_set = false;
   if (threads <= 0) threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (!is_set) {
-    l.set_threads(1);
-    is_set = true;
-    of_mkl = 1;
-  }
-  if (of_mkl.exchange(threads) != threads) l.set_mkl_threads(threads);
+  if (!is_set) l.set_loop_threads(1);
+  is_set = true;
+  if (now.exchange(threads) != threads) l.set_product_threads(threads, kProducts);
 }
 
 }  // namespace horngate::cntk

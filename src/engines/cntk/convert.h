@@ -19,8 +19,9 @@ struct IndexError : std::runtime_error {
 [[noreturn]] void throw_index(const IndexCheck& check, int64_t index);
 void check_indices(const hg_buffer& indices, const IndexCheck& check);
 
-/// How many threads products and convolutions use from here on. The library's own loops have one: it forks for each
-/// row of a broadcast, which takes a hundred times as long as the work.
+/// How many threads products use from here on. The library's own loops have one: it forks for each row of a
+/// broadcast, which takes a hundred times as long as the work. Those of convolutions must not change: MKL keeps the
+/// first number and divides by zero at another.
 void use_threads(const Library& l, int threads);
 
 }  // namespace horngate::cntk

@@ -76,12 +76,11 @@ Val grouped(Build& b, const Val& x, const Val& w, const Window& by, int64_t grou
   return b.concat(parts, 1);
 }
 
-/// A convolution of few axes is one of more, of which the others have size 1. In float64 it needs three: with two
-/// the library calls a routine of MKL that divides by zero.
+/// A convolution of one axis is one of two, of which the other has size 1.
 Val convolve(const Call& c, const Val& x, const Val& w, Window by, int64_t groups) {
   Build& b = c.b;
   Dims xd = x.dims, wd = w.dims;
-  while (by.strides.size() < (x.type == DataType::kFloat ? 2 : 3)) {
+  while (by.strides.size() < 2) {
     xd.insert(xd.begin() + 2, 1);
     wd.insert(wd.begin() + 2, 1);
     by.strides.insert(by.strides.begin(), 1);
@@ -89,8 +88,6 @@ Val convolve(const Call& c, const Val& x, const Val& w, Window by, int64_t group
     by.high.insert(by.high.begin(), 0);
   }
   const Val y = grouped(b, b.reshape(x, xd), b.reshape(w, wd), by, groups);
-  c.to.work = std::max(c.to.work,
-                       static_cast<double>(count(y.dims)) * static_cast<double>(count(wd) / wd[0]));
   Dims out{y.dims[0], y.dims[1]};
   for (size_t i = y.rank() - (x.rank() - 2); i < y.rank(); ++i) out.push_back(y.dims[i]);
   return b.reshape(y, out);

@@ -13,7 +13,7 @@
 namespace horngate::cntk {
 namespace {
 
-// With fewer multiplications in every product and convolution, a second thread costs more than it brings.
+// With fewer multiplications in every product, a second thread costs more than it brings.
 constexpr double kWorthThreads = 2e7;
 
 Port make_port(const Val& v, int32_t dtype, uint32_t at) {

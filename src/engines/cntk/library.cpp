@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kCore = "libCntk.Core-2.7.so";
 constexpr const char* kMkl = "libmklml_intel.so";
+constexpr const char* kOpenMp = "libiomp5.so";
 constexpr const char* kFiles[] = {"libCntk.Core-2.7.so", "libCntk.Math-2.7.so",
                                   "libCntk.PerformanceProfiler-2.7.so", "libiomp5.so",
                                   "libmklml_intel.so"};
@@ -165,7 +166,6 @@ void bind_values(Binder& bind, Library& l) {
   bind(l.evaluate,
        "_ZN4CNTK8Function8EvaluateERKSt13unordered_mapINS_8VariableESt10shared_ptrINS_5ValueEESt4"
        "hashIS2_ESt8equal_toIS2_ESaISt4pairIKS2_S5_EEERSE_RKNS_16DeviceDescriptorE");
-  bind(l.set_threads, "_ZN4CNTK19SetMaxNumCPUThreadsEm");
 }
 
 void bind_ops(Binder& bind, Library& l) {
@@ -211,13 +211,19 @@ void load(Library& l) {
   Binder bind(open_core(l.folder));
   Binder bind_mkl(dlopen((l.folder + "/" + kMkl).c_str(), RTLD_LAZY | RTLD_LOCAL));
   bind_mkl(l.set_mkl_threads, "MKL_Set_Num_Threads");
+  bind_mkl(l.set_product_threads, "MKL_Domain_Set_Num_Threads");
+  Binder bind_omp(dlopen((l.folder + "/" + kOpenMp).c_str(), RTLD_LAZY | RTLD_LOCAL));
+  bind_omp(l.set_loop_threads, "omp_set_num_threads");
   bind_values(bind, l);
   bind_ops(bind, l);
-  if (!bind_mkl.missing().empty())
-    throw std::runtime_error(l.folder + "/" + kMkl + " lacks MKL_Set_Num_Threads." + kGet);
+  for (const Binder* b : {&bind_mkl, &bind_omp})
+    if (!b->missing().empty())
+      throw std::runtime_error(l.folder + " lacks " + b->missing() + "." + kGet);
   if (!bind.missing().empty())
     throw std::runtime_error(l.folder + " has another version of CNTK than 2.7: " + bind.missing() +
                              " is missing." + kGet);
+  const int threads = std::atoi(env("HORNGATE_CNTK_CONV_THREADS").c_str());
+  l.set_mkl_threads(threads > 0 ? threads : 1);
 }
 
 }  // namespace horngate::cntk

@@ -85,9 +85,10 @@ struct Library {
   std::vector<Variable> (*outputs)(const Function*);
   const NDShape& (*shape)(const Variable*);
   void (*evaluate)(Function*, const ValueMap&, ValueMap&, const Device&);
-  void (*record_update)(Variable*);  // a parameter's memory has changed
-  void (*set_threads)(size_t);       // of the library's own loops
-  void (*set_mkl_threads)(int);      // of products and convolutions
+  void (*record_update)(Variable*);      // a parameter's memory has changed
+  void (*set_loop_threads)(int);         // OpenMP: of the calling thread
+  void (*set_mkl_threads)(int);          // of the process; never after the first convolution
+  int (*set_product_threads)(int, int);  // of one domain of MKL
 };
 
 /// Finds, loads and binds the library. Throws std::runtime_error with a sentence for the user.
