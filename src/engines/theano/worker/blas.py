@@ -6,14 +6,24 @@ import os
 import sysconfig
 
 
+def load(library, others):
+    """Modules that need it then find it by its name, wherever it is; so does it find what itself needs."""
+    for _ in others:
+        for path in others:
+            try:
+                ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
+            except OSError:
+                continue  # needs one that comes later
+    ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
+
+
 def link_flags(cache):
     """Flags for blas.ldflags; empty when there is none (Theano then multiplies through NumPy)."""
     libraries = os.path.join(sysconfig.get_paths()["platlib"], "scipy.libs")
     found = sorted(glob.glob(os.path.join(libraries, "libopenblas*.so*")))
     if not found or not cache:
         return ""
-    # Loaded first: modules that need it then find it by its name, wherever it is.
-    ctypes.CDLL(found[0], ctypes.RTLD_GLOBAL)
+    load(found[0], sorted(glob.glob(os.path.join(libraries, "*.so*"))))
     folder = os.path.join(cache, "blas")
     link = os.path.join(folder, "libopenblas.so")
     try:

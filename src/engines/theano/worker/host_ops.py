@@ -6,13 +6,13 @@ from theano.gof import Apply, Op
 
 def to_bfloat16(x):
     """Bits of the nearest bfloat16, the even one of two."""
-    bits = np.ascontiguousarray(x, "float32").view("uint32")
+    bits = np.asarray(x, "float32").ravel().view("uint32").reshape(np.shape(x))
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(x), 0x7FC0 | ((bits >> 16) & 0x8000), rounded).astype("uint16")
 
 
 def from_bfloat16(bits):
-    return (bits.astype("uint32") << 16).view("float32")
+    return (bits.ravel().astype("uint32") << 16).view("float32").reshape(bits.shape)
 
 
 class Refused(Exception):

@@ -3,7 +3,7 @@
 import theano.tensor as T
 from theano.tensor.nnet import abstract_conv
 
-import numpy_conv  # noqa: F401 - lets convolutions run before they are compiled
+import on_numpy  # noqa: F401 - lets convolutions run before they are compiled
 from graph import lower
 from shapes import padded
 from types_of import is_float, size_of
