@@ -100,6 +100,20 @@ FLOATS = [
     data([[2.0]]).no_grad(),
 ]
 case(K.ctc_batch_cost, FLOATS, oracle=oracles.ctc_batch_cost, label="floats", tol={"float32": 1e-5})
+# A blank among the labels ends them: the first sample has none, the second one.
+BLANKS = [
+    data([[2, 2], [1, 2]], "int32"),
+    probabilities(2, 4, 3),
+    data([[4], [3]], "int32"),
+    data([[1], [2]], "int32"),
+]
+case(
+    K.ctc_batch_cost,
+    BLANKS,
+    oracle=lambda y, p, t, n: oracles.ctc_batch_cost(y, p, t, np.array([[0], [1]])),
+    label="a blank ends the labels",
+    tol={"float32": 1e-5},
+)
 case(K.ctc_batch_cost, problem(0, 3, 3, 2), oracle=lambda *a: np.zeros((0, 1)), label="no samples")
 error(
     K.ctc_batch_cost,

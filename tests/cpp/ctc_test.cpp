@@ -175,6 +175,18 @@ TEST(CtcLoss, HugeLogits) {
   EXPECT_NEAR(loss<float>(p)[0] / loss<double>(p)[0], 1, 1e-6);
 }
 
+TEST(CtcLoss, BlankEndsTheLabels) {
+  Problem p = random_problem(6, 3, 5, 4, 3);
+  p.input_length = {5, 5, 4};
+  p.labels = {3, 9, 9, 1, 3, 3, 0, 2, 3};
+  p.label_length = {1, 3, 3};
+  Problem shorter = p;
+  shorter.label_length = {0, 1, 2};
+  const std::vector<double> got = loss<double>(p), dloss = {1, 2, 3};
+  for (int64_t b = 0; b < p.batch; ++b) EXPECT_NEAR(got[b], true_loss(shorter, b), 1e-12);
+  expect_close(loss_grad<double>(p, dloss), loss_grad<double>(shorter, dloss), 1e-12);
+}
+
 TEST(CtcLoss, Errors) {
   const auto message = [](Problem p) -> std::string {
     try {
@@ -187,10 +199,12 @@ TEST(CtcLoss, Errors) {
   Problem p = random_problem(0, 2, 3, 4, 2);
   p.input_length = {3, 3};
   p.label_length = {1, 2};
-  p.labels = {0, -1, 2, 3};
+  p.labels = {0, -1, 2, 4};
   EXPECT_EQ(message(p),
             "ctc_loss: labels must be in [0, 3) for 4 classes, of which the last is the blank; "
-            "got 3 in sample 1.");
+            "got 4 in sample 1.");
+  p.labels = {0, -1, 3, 2};
+  EXPECT_EQ(message(p), "ctc_loss: labels must not go on after a blank (3); got 2 in sample 1.");
   p.labels = {0, -1, 2, -1};
   EXPECT_EQ(message(p),
             "ctc_loss: labels must be in [0, 3) for 4 classes, of which the last is the blank; "

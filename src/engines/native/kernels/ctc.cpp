@@ -1,6 +1,8 @@
 // Sizes, lengths and labels of the CTC kernels.
 #include "engines/native/kernels/ctc.h"
 
+#include <algorithm>
+
 namespace horngate::native::kernels::ctc {
 namespace {
 
@@ -48,14 +50,21 @@ void read_targets(const char* name, const Sizes& s, const TensorType* types, con
   read_input_length(name, s, types[1].dtype, in[1], to.input_length);
   read_ints(types[2].dtype, in[2], s.batch, to.label_length);
   check_lengths(name, "label_length", "width of labels", s.labels, s.batch, to.label_length);
-  // What stands beyond the length does not count; Keras users pad with -1.
-  for (int64_t b = 0; b < s.batch; ++b)
-    for (int64_t i = 0; i < to.label_length[b]; ++i) {
+  // What stands beyond the length does not count; Keras users pad with -1. A blank ends the labels of
+  // a sample too, as TensorFlow has it: programs give a blank for "nothing to read here".
+  for (int64_t b = 0; b < s.batch; ++b) {
+    const int64_t given = to.label_length[b];
+    for (int64_t i = 0; i < given; ++i) {
       const int64_t label = to.labels[b * s.labels + i];
-      check(label >= 0 && label < s.blank(), name, "labels must be in [0, ", s.blank(), ") for ",
+      check(label >= 0 && label <= s.blank(), name, "labels must be in [0, ", s.blank(), ") for ",
             s.classes, " classes, of which the last is the blank; got ", label, " in sample ", b,
             ".");
+      if (label == s.blank()) to.label_length[b] = std::min(to.label_length[b], i);
+      check(label == s.blank() || to.label_length[b] == given, name,
+            "labels must not go on after a blank (", s.blank(), "); got ", label, " in sample ", b,
+            ".");
     }
+  }
 }
 
 }  // namespace horngate::native::kernels::ctc
