@@ -6,6 +6,7 @@ count as what they are named for, since ours are generated and have other checks
 """
 
 import collections
+import functools
 import json
 import os
 import runpy
@@ -67,6 +68,7 @@ def watch(losses):
                 self.model.stop_training = True
 
     def watched(method):
+        @functools.wraps(method)  # scikit-learn's wrapper reads the signature
         def call(self, *args, **kwargs):
             losses.fits += 1
             inside.append(method)
