@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the scripts of Keras's own examples/ on our module: tools/run_keras_examples.py FOLDER [names].
+"""Runs the scripts of Keras's own examples/ on our module: run_keras_examples.py FOLDER [names].
 
 FOLDER is examples/ of a checkout of Keras (git clone -b 2.3.1 https://github.com/keras-team/keras).
 The scripts are run as they are, on generated data, by this Python, which must have
@@ -113,9 +113,7 @@ def main():
         kinds.append(kind)
         print(text, flush=True)
     numbers = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("ran", "stopped", "FAILED"))
-    print(
-        f"{len(kinds)} scripts: {numbers} (stopped: it would have gone on after {options.limit} s of CPU time)"
-    )
+    print(f"{len(kinds)} scripts: {numbers} (stopped: after {options.limit:.0f} s of CPU time)")
     sys.exit("FAILED" in kinds)
 
 

@@ -1,4 +1,4 @@
-"""The programs of examples/keras, each in its small form: what they print shows that they learnt."""
+"""The programs of examples/keras in small form: what they print shows that they learnt."""
 
 import importlib.metadata
 import os
