@@ -125,6 +125,10 @@ Val Build::input(DataType type, const Dims& dims, std::shared_ptr<unsigned char[
   return out;
 }
 
+Val Build::argument(DataType type, const Dims& dims) {
+  return {variable(VariableKind::kInput, type, dims, nullptr), type, dims};
+}
+
 Val Build::constant(DataType type, const Dims& dims, const std::vector<double>& data) {
   const size_t bytes = data.size() * size_of(type);
   memory_.push_back(aligned(bytes));

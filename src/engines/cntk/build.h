@@ -39,6 +39,8 @@ class Build {
   /// A value that is fed: its memory, which is ours, is filled before each run. The library would take arguments of
   /// one type only, and copy them.
   Val input(DataType type, const Dims& dims, std::shared_ptr<unsigned char[]>& memory);
+  /// A value that the caller of the library's evaluation passes as an argument.
+  Val argument(DataType type, const Dims& dims);
   /// A constant of the elements data[0], ..
   Val constant(DataType type, const Dims& dims, const std::vector<double>& data);
   Val scalar(DataType type, double value);

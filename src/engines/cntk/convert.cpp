@@ -24,7 +24,7 @@ bool is_exact(T v) {
   if constexpr (sizeof(T) < 8) return true;
   if (v == std::numeric_limits<T>::max() || v == std::numeric_limits<T>::min()) return true;
   const auto d = static_cast<double>(v);
-  return std::abs(d) <= kExact || (d < 0x1p63 && static_cast<T>(d) == v);
+  return d < 0x1p63 && static_cast<T>(d) == v;
 }
 
 template <class From, class To>

@@ -85,7 +85,8 @@ void load_stand_ins() {
   std::string folder = info.dli_fname;
   folder = folder.substr(0, folder.rfind('/') + 1) + "cntk/";
   for (const char* file : {"libmpi.so.12", "libmpi_cxx.so.1"})
-    if (!dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL))
+    if (!dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) &&
+        !dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL))
       throw std::runtime_error(std::string("a part of the plug-in could not be loaded: ") +
                                dlerror() + ".");
 }
