@@ -13,8 +13,8 @@ status=0
 unset KERAS_BACKEND
 export KERAS_HOME="$PWD/build/keras" HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1
 
-# Old results would be counted again.
-rm -rf "$results"
+# Old results would be counted again, and Keras may have left a keras.json that names another engine.
+rm -rf "$results" "$KERAS_HOME/keras.json"
 mkdir -p "$results"
 
 echo "== C++ and installation"
