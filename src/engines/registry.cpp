@@ -129,7 +129,13 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
     const std::string from = origin.empty() ? "" : " (from " + origin + ")";
     check(it != all.end(), "engine", "there is no engine \"", name, "\"", from,
           ". Engines here: ", known_names(), ".", advice(name));
-    e = load(name, it->second);
+    try {
+      e = load(name, it->second);
+    } catch (const RuntimeError& why) {
+      if (origin.empty()) throw;
+      throw RuntimeError(text_of(why.what(), " It was chosen", from,
+                                 "; KERAS_BACKEND=native needs no other library."));
+    }
   }
   return *(r.open[name] = std::make_unique<Engine>(std::move(e)));
 }
