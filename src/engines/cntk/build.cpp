@@ -100,6 +100,7 @@ ValuePtr make_value(const Library& l, const ViewPtr& view) {
 }
 
 Val Build::made(const FunctionPtr& function, DataType type, Dims dims) {
+  ++size_;
   return {construct<Variable>([&](void* at) { l_.variable_of(at, function); }), type,
           std::move(dims)};
 }

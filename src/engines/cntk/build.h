@@ -87,6 +87,7 @@ class Build {
 
   FunctionPtr combine(const std::vector<Val>& outputs);
   const Library& library() const { return l_; }
+  size_t size() const { return size_; }  // operations so far
   Memory take_memory() { return std::move(memory_); }
 
  private:
@@ -96,6 +97,7 @@ class Build {
 
   const Library& l_;
   Memory memory_;
+  size_t size_ = 0;
   std::map<std::pair<DataType, uint64_t>, Val> scalars_;
 };
 

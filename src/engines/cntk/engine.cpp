@@ -70,7 +70,7 @@ int compile(void* engine, const hg_graph* graph, void** executable, hg_status* s
   return guarded(status, "engine cntk: ", [&] {
     static std::mutex mutex;
     std::lock_guard lock(mutex);
-    *executable = new Executable(*static_cast<Library*>(engine), *graph);
+    *executable = cntk::compile(*static_cast<Library*>(engine), *graph).release();
   });
 }
 

@@ -43,8 +43,7 @@ struct Lowering {
   std::vector<uint32_t> input_of;        // by number: position among the inputs, or kComputed
   std::vector<Val> hidden;               // outputs for checks
   std::vector<IndexCheck> checks;
-  std::vector<std::shared_ptr<unsigned char[]>> stages;  // memory of the inputs that are read
-  double work = 0;                                       // multiplications of the largest product
+  double work = 0;  // multiplications of the largest product
 
   const Val& value(uint32_t number);
   const hg_type& type(uint32_t number) const { return g.value[number]; }
