@@ -27,7 +27,6 @@ if _keras_compat.keras_takes_us():
 _keras_compat.watch()
 
 
-
 def __getattr__(name):
     # Not one of the backend's functions, and therefore not among the names that Keras copies.
     if name == "export_onnx":

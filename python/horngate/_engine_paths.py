@@ -1,4 +1,4 @@
-"""Tells engines where this Python keeps packages, so that an engine that is installed there is found."""
+"""Tells engines where this Python keeps packages, so that those installed there are found."""
 
 import os
 import sys

@@ -11,9 +11,9 @@ __all__ = ["export_keras_model", "export_onnx"]
 def export_onnx(function, path):
     """Writes a function as an ONNX model for inference.
 
-    The model is of opset 18. Variables become constants with their values of now, the learning phase
-    is 0, and dimensions that are None stay open. Functions with updates, random numbers or sparse
-    inputs cannot be written.
+    The model is of opset 18. Variables become constants with their values of now, the learning
+    phase is 0, and dimensions that are None stay open. Functions with updates, random numbers or
+    sparse inputs cannot be written.
 
     Args:
         function: what K.function gives.

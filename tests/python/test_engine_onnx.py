@@ -1,5 +1,5 @@
-"""The onnx engine: faults of its library, and that it trains as native does. Each test is a process of its
-own, for a process holds one engine."""
+"""The onnx engine: faults of its library, and that it trains as native does. Each test is a process
+of its own, for a process holds one engine."""
 
 import os
 import pathlib
@@ -29,7 +29,8 @@ def library():
     done = python("import horngate as K; K.eval(K.constant(1.0) + 1)")
     if done.returncode != 0:
         pytest.skip(done.stderr.strip().splitlines()[-1])
-    program = RUN + "print(next(l.split()[-1] for l in open('/proc/self/maps') if 'libonnxruntime.so' in l))"
+    maps = "(l.split()[-1] for l in open('/proc/self/maps') if 'libonnxruntime.so' in l)"
+    program = RUN + f"print(next({maps}))"
     return pathlib.Path(python(program).stdout.split()[-1])
 
 

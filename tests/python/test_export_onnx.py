@@ -83,7 +83,9 @@ def test_values(case, dtype, open_dims, tmp_path):
     for got, want in zip(run(path, arrays), wanted, strict=True):
         assert got.dtype == want.dtype
         tol = 8 * modes.TOLERANCES.get(str(want.dtype), 0)
-        np.testing.assert_allclose(got, want, rtol=tol, atol=tol * (1 + np.abs(want).max(initial=0)))
+        np.testing.assert_allclose(
+            got, want, rtol=tol, atol=tol * (1 + np.abs(want).max(initial=0))
+        )
 
 
 def dims(value):
@@ -189,7 +191,9 @@ def test_errors(tmp_path):
         "TypeError: export_onnx: function must be what K.function gives; got"
     )
     text = error_of(K.function([x], [x + K.random_normal((2,), seed=1)]), path)
-    assert text.startswith("NotImplementedError: export_onnx: this cannot be written as ONNX: random")
+    assert text.startswith(
+        "NotImplementedError: export_onnx: this cannot be written as ONNX: random"
+    )
     s = K.placeholder((2, 2), name="s", sparse=True)
     assert error_of(K.function([s], [K.dot(s, K.ones((2, 2)))]), path) == (
         'TypeError: export_onnx: input 0 "s" is sparse, which ONNX does not know.'
@@ -206,7 +210,9 @@ def test_a_damaged_model_is_noticed(tmp_path):
     K.export_onnx(K.function([x], [K.exp(x)]), tmp_path / "m.onnx")
     data = (tmp_path / "m.onnx").read_bytes()
     (tmp_path / "m.onnx").write_bytes(data.replace(b"Exp", b"Nxp"))
-    with pytest.raises((onnx.checker.ValidationError, onnx.shape_inference.InferenceError, DecodeError)):
+    with pytest.raises(
+        (onnx.checker.ValidationError, onnx.shape_inference.InferenceError, DecodeError)
+    ):
         session(tmp_path / "m.onnx")
 
 
