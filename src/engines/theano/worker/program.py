@@ -15,6 +15,8 @@ import numpy as np
 import theano
 from theano.compile.mode import Mode
 
+import cache_lock  # noqa: F401 - takes the place of Theano's own
+
 from graph import Builder
 from host_ops import from_bfloat16, to_bfloat16
 from types_of import BFLOAT16, FLOAT16, STORED, size_of

@@ -49,8 +49,7 @@ def prepare(cache):
         "device": "cpu",
         "warn_float64": "ignore",
         "on_unused_input": "ignore",
-        "compile.wait": "1",
-        "compile.timeout": "60",
+        "compile.timeout": "1000000",
         "base_compiledir": cache,
         "blas.ldflags": blas.link_flags(cache),
     }
