@@ -1,0 +1,333 @@
+"""The theano engine: faults of its installation and of its worker, what a call costs, and that it trains as native
+does. Each test is a process of its own, for a process holds one engine."""
+
+import ast
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+START = """
+import os, signal, sys, threading, time
+import horngate as K, numpy as np
+
+def workers():
+    found = []
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/children") as file:
+            found += [int(p) for p in file.read().split()]
+    return found
+
+def state(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return None
+
+def wait_until(condition):
+    end = time.time() + 20
+    while not condition():
+        assert time.time() < end, "waited in vain"
+        time.sleep(0.01)
+
+x = K.placeholder((2, 3))
+v = K.variable(np.zeros((2, 3)))
+f = K.function([x], [K.sum(x + v)], updates=[K.update_add(v, x)])
+ones = np.ones((2, 3), "float32")
+"""
+
+
+def python(program, **environment):
+    environment = {
+        "HORNGATE_THEANO_MODE": "FAST_COMPILE",
+        **os.environ,
+        "KERAS_BACKEND": "theano",
+        **environment,
+    }
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+    return subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+
+
+@pytest.fixture(scope="module")
+def engine():
+    """Skips where Theano is not installed."""
+    done = python("import horngate as K; K.eval(K.constant(1.0) + 1)")
+    if done.returncode != 0:
+        pytest.skip(done.stderr.strip().splitlines()[-1])
+
+
+def run(program, **environment):
+    done = python(START + program, **environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def refusal(folder):
+    """What the process says, which must survive, when Theano is looked for in a folder."""
+    program = (
+        "import horngate as K\n"
+        "x = K.placeholder((2,))\n"
+        "try: K.function([x], [x + 1])([[1, 2]])\n"
+        "except RuntimeError as e: print(e)\n"
+        "print('alive')"
+    )
+    done = python(program, HORNGATE_THEANO=str(folder))
+    assert done.stdout.endswith("alive\n"), done.stdout + done.stderr
+    return done.stdout
+
+
+def fake_environment(folder, version, python_program="#!/bin/sh\nexit 3\n"):
+    site = folder / "lib" / "python3.11" / "site-packages"
+    for package in ("theano", "numpy"):
+        (site / package).mkdir(parents=True)
+        (site / package / "__init__.py").touch()
+    (site / f"Theano-{version}.dist-info").mkdir()
+    (folder / "bin").mkdir()
+    (folder / "bin" / "python3").write_text(python_program)
+    (folder / "bin" / "python3").chmod(0o755)
+    return site
+
+
+def test_no_installation(tmp_path):
+    text = refusal(tmp_path)
+    assert "engine theano: could not be opened: Theano is not installed: there is no bin/python3 in" in text
+    assert "horngate engines install theano" in text
+
+
+def test_another_version(tmp_path):
+    fake_environment(tmp_path, "0.9.0")
+    assert f"{tmp_path} has Theano 0.9.0; this engine drives Theano 1.0.5." in refusal(tmp_path)
+
+
+def test_an_installation_that_is_not_whole(tmp_path):
+    site = fake_environment(tmp_path, "1.0.5")
+    (site / "numpy" / "__init__.py").unlink()
+    assert f"the installation in {tmp_path} is not whole." in refusal(tmp_path)
+
+
+def test_a_worker_that_does_not_start(tmp_path):
+    fake_environment(tmp_path, "1.0.5", "#!/bin/sh\necho no such thing >&2\nexit 3\n")
+    text = refusal(tmp_path)
+    assert "engine theano: the worker process ended with code 3, saying: no such thing during its start." in text
+
+
+def test_theano_that_cannot_be_imported(engine, tmp_path):
+    """Its Python runs, but finds an empty folder of packages."""
+    fake_environment(tmp_path, "1.0.5", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    assert "engine theano: Theano could not be loaded:" in refusal(tmp_path)
+
+
+def test_killed_in_the_middle_of_a_call(engine):
+    out = run("""
+f([ones])
+[worker] = workers()
+os.kill(worker, signal.SIGSTOP)   # the call now waits inside
+said = []
+def call():
+    try: f([ones])
+    except RuntimeError as e: said.append(str(e))
+thread = threading.Thread(target=call)
+thread.start()
+time.sleep(0.3)
+assert thread.is_alive()
+os.kill(worker, signal.SIGKILL)
+thread.join()
+print(said[0])
+wait_until(lambda: state(worker) is None)   # not even a zombie
+print(K.get_value(v).sum(), f([ones])[0], K.get_value(v).sum())
+assert workers() != [worker]
+""")
+    first, second = out.splitlines()
+    assert first == (
+        "engine theano: the worker process was killed by signal 9 (Killed) during a call. "
+        "Variables are as before; the next call starts a new one."
+    )
+    assert second == "6.0 12.0 12.0"
+
+
+def test_killed_between_calls(engine):
+    out = run("""
+f([ones])
+[worker] = workers()
+os.kill(worker, signal.SIGKILL)
+wait_until(lambda: state(worker) is None)
+print(f([ones])[0], len(workers()))
+""")
+    assert out == "12.0 1\n"
+
+
+def test_no_worker_outlives_its_parent(engine):
+    out = run("""
+child = os.fork()
+if child == 0:
+    f([ones])
+    time.sleep(60)
+children = f"/proc/{child}/task/{child}/children"
+wait_until(lambda: open(children).read().strip())
+worker = int(open(children).read())
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+wait_until(lambda: state(worker) in (None, "Z"))
+print("gone")
+""")
+    assert out.endswith("gone\n")
+
+
+def test_a_forked_child_has_its_own_worker(engine):
+    out = run("""
+f([ones])
+[worker] = workers()
+child = os.fork()
+if child == 0:
+    print(f([ones])[0], workers() != [worker], flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(f([ones])[0], workers() == [worker])
+""")
+    assert out == "12.0 True\n12.0 True\n"
+
+
+def test_threads_take_turns(engine):
+    out = run("""
+y = K.placeholder((4,))
+g = K.function([y], [y * 2])
+wrong = []
+def work(k):
+    for i in range(50):
+        if (g([np.full(4, k + i)])[0] != 2 * (k + i)).any(): wrong.append((k, i))
+threads = [threading.Thread(target=work, args=(1000 * k,)) for k in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(wrong, len(workers()))
+""")
+    assert out == "[] 1\n"
+
+
+def test_a_call_can_be_interrupted(engine):
+    out = run("""
+n = K.placeholder((400000,))
+loop = K.function([n], [K.gradients(K.sum(K.cumprod(n)), [n])[0]])
+loop([np.ones(400000)])
+[worker] = workers()
+threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+began = time.time()
+try:
+    while True: loop([np.ones(400000)])
+except KeyboardInterrupt:
+    print("interrupted")
+assert time.time() - began < 15
+print(f([ones])[0])
+""")
+    assert out == "interrupted\n6.0\n"
+
+
+def test_an_error_of_the_data_names_the_function(engine):
+    out = run("""
+i = K.placeholder((2,), dtype="int32")
+g = K.function([i], [K.gather(v, i)])
+try: g([np.array([0, 5])])
+except IndexError as e: print(e)
+print(g([np.array([0, 1])])[0].sum())
+""")
+    assert out == "gather: index 5 is out of range for axis 0 of size 2.\n0.0\n"
+
+
+DIRECT = """
+import sys, time
+sys.path.insert(0, {folder!r})
+import worker
+worker.prepare({cache!r})
+import numpy as np, theano, theano.tensor as T
+import cache_lock
+a, b = T.fmatrix(), T.fmatrix()
+f = theano.function([a, b], T.tanh(T.dot(a, b)))
+x, w = np.ones((8, 8), "float32"), np.ones((8, 8), "float32")
+best = 1e9
+for _ in range(40):
+    t = time.perf_counter()
+    for _ in range(100): f(x, w)
+    best = min(best, time.perf_counter() - t)
+print(best * 1e4)
+"""
+
+
+def test_what_a_call_costs(engine):
+    """At most 40 us more than the same call inside of the worker."""
+    out = run(
+        """
+a = K.placeholder((8, 8))
+w = K.variable(np.ones((8, 8)))
+g = K.function([a], [K.tanh(K.dot(a, w))])
+x = np.ones((8, 8), "float32")
+for _ in range(20): g([x])
+best = 1e9
+for _ in range(40):
+    t = time.perf_counter()
+    for _ in range(100): g([x])
+    best = min(best, time.perf_counter() - t)
+print([best * 1e4, open(f"/proc/{workers()[0]}/cmdline").read().split(chr(0))[:-1]])
+""",
+        HORNGATE_THEANO_MODE="FAST_RUN",
+    )
+    through, (program, _, main, cache, _) = ast.literal_eval(out)
+    direct = subprocess.run(
+        [program, "-I", "-c", DIRECT.format(folder=os.path.dirname(main), cache=cache)],
+        capture_output=True,
+        text=True,
+    )
+    assert direct.returncode == 0, direct.stderr
+    assert through - float(direct.stdout) < 40, f"{through} us, {direct.stdout} us in the worker"
+
+
+TRAIN = """
+import horngate as K, numpy as np
+lines = open("examples/data/digits.txt").read().splitlines()
+images = np.array([[int(c, 17) for c in line[2:]] for line in lines], "float32").reshape(-1, 8, 8, 1) / 16
+labels = np.eye(10, dtype="float32")[[int(line[0]) for line in lines]]
+rng = np.random.default_rng(1)
+
+def weight(*shape):
+    limit = np.sqrt(6 / (np.prod(shape[:-1]) + np.prod(shape[:-2]) * shape[-1]))
+    return K.variable(rng.uniform(-limit, limit, shape))
+
+def conv(h, kernel, bias):
+    h = K.relu(K.bias_add(K.conv2d(h, kernel, padding="same"), bias))
+    return K.pool2d(h, (2, 2), strides=(2, 2))
+
+x, t = K.placeholder((None, 8, 8, 1)), K.placeholder((None, 10))
+ws = [weight(3, 3, 1, 16), K.zeros((16,)), weight(3, 3, 16, 32), K.zeros((32,)),
+      weight(128, 64), K.zeros((64,)), weight(64, 10), K.zeros((10,))]
+h = K.batch_flatten(conv(conv(x, *ws[:2]), *ws[2:4]))
+logits = K.dot(K.relu(K.dot(h, ws[4]) + ws[5]), ws[6]) + ws[7]
+loss = K.mean(K.categorical_crossentropy(t, logits, from_logits=True))
+updates = []
+for w, g in zip(ws, K.gradients(loss, ws)):
+    m = K.zeros(K.int_shape(w))
+    updates += [K.update(m, 0.9 * m - 0.05 * g), K.update(w, w + 0.9 * m - 0.05 * g)]
+step = K.function([x, t], [loss], updates=updates)
+at = [(i * 64) % 1700 for i in range(50)]
+print([float(step([images[i:i + 64], labels[i:i + 64]])[0]) for i in at])
+"""
+
+
+def curve(**environment):
+    done = python(f"import os; os.chdir({str(ROOT)!r})\n" + TRAIN, **environment)
+    assert done.returncode == 0, done.stderr
+    return ast.literal_eval(done.stdout)
+
+
+@pytest.mark.parametrize(
+    "mode", ["FAST_COMPILE", pytest.param("FAST_RUN", marks=pytest.mark.slow)]
+)
+def test_the_digit_net_trains_as_on_native(engine, mode):
+    native = curve(KERAS_BACKEND="native")
+    theano = curve(HORNGATE_THEANO_MODE=mode)
+    assert native[-1] < 1
+    assert max(abs(a - b) for a, b in zip(native, theano)) < 1e-3
