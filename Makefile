@@ -7,7 +7,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-oracle bench bench-keras format asan tsan clean
+.PHONY: help build demo test test-keras test-theano test-oracle bench bench-keras format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -31,6 +31,10 @@ test: build ## build, then run every test: C++, installation, Python
 
 test-keras: build ## run Keras's own tests on the module (KERAS=2.2.4: of another version)
 	@.venv/bin/python tools/test_keras.py $(KERAS) --jobs $(JOBS)
+
+test-theano: build ## run every case on the theano engine (`make test` takes a sample of them)
+	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1 HORNGATE_TEST_ENGINES=theano \
+	  HORNGATE_TEST_ALL=1 .venv/bin/python -m pytest tests/cases -q -rs -n $(JOBS) $(PYTEST_ARGS)
 
 test-oracle: build ## build, then compare each function with tf_keras on TensorFlow (installs them into build/)
 	@tools/test_oracle.sh

@@ -267,4 +267,5 @@ def items_of(path, wanted=None):
             seen[item.name] = seen.get(item.name, 0) + 1
             if seen[item.name] > 1:
                 item.name += f"#{seen[item.name]}"
-            yield item
+            if engines.is_in_sample(engine, item.name):
+                yield item

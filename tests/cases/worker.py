@@ -15,6 +15,8 @@ class Worker:
 
     def __init__(self, engine_name):
         environment = dict(os.environ, KERAS_BACKEND=engine_name)
+        # A compilation takes seconds, a case runs a few times.
+        environment.setdefault("HORNGATE_THEANO_MODE", "FAST_COMPILE")
         environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cases.worker", engine_name],
