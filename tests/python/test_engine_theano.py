@@ -97,7 +97,10 @@ def fake_environment(folder, version, python_program="#!/bin/sh\nexit 3\n"):
 
 def test_no_installation(tmp_path):
     text = refusal(tmp_path)
-    assert "engine theano: could not be opened: Theano is not installed: there is no bin/python3 in" in text
+    assert (
+        "engine theano: could not be opened: Theano is not installed: there is no bin/python3 in"
+        in text
+    )
     assert "horngate engines install theano" in text
 
 
@@ -115,7 +118,10 @@ def test_an_installation_that_is_not_whole(tmp_path):
 def test_a_worker_that_does_not_start(tmp_path):
     fake_environment(tmp_path, "1.0.5", "#!/bin/sh\necho no such thing >&2\nexit 3\n")
     text = refusal(tmp_path)
-    assert "engine theano: the worker process ended with code 3, saying: no such thing during its start." in text
+    assert (
+        "engine theano: the worker process ended with code 3, saying: no such thing during its start."
+        in text
+    )
 
 
 def test_theano_that_cannot_be_imported(engine, tmp_path):
@@ -323,9 +329,7 @@ def curve(**environment):
     return ast.literal_eval(done.stdout)
 
 
-@pytest.mark.parametrize(
-    "mode", ["FAST_COMPILE", pytest.param("FAST_RUN", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", pytest.param("FAST_RUN", marks=pytest.mark.slow)])
 def test_the_digit_net_trains_as_on_native(engine, mode):
     native = curve(KERAS_BACKEND="native")
     theano = curve(HORNGATE_THEANO_MODE=mode)

@@ -21,5 +21,12 @@ def unlock(_, force=False):
         os.close(held.pop())
 
 
+def reset():
+    """After a compilation that was broken off."""
+    if hasattr(compilelock.get_lock, "n_lock"):
+        compilelock.get_lock.n_lock = 0
+    unlock(None)
+
+
 compilelock.lock = lock
 compilelock.Unlocker.unlock = unlock

@@ -64,7 +64,7 @@ class Loop:
             outputs_info=[*self.inits, *[None] * self.n_y],
             non_sequences=list(self.captures),
             n_steps=self.length,
-            strict=False,
+            mode=self.c.builder.mode,
             return_list=True,
         )
         return [y[-1] for y in made[:n_c]], made[n_c:]

@@ -171,17 +171,23 @@ def pow_(c, a, b):
     return int_pow(c, a, b)
 
 
+def is_positive(b):
+    """Known and nowhere negative: few bits are then enough."""
+    return isinstance(b, T.Constant) and b.data.size > 0 and b.data.min() >= 0
+
+
 def int_pow(c, a, b):
     """By squares; wraps around. A negative exponent gives 0, except for the bases 1 and -1."""
     dtype = carried(c.ins[0][0])
     one = T.constant(np.asarray(1, dtype))
     result, base, rest = T.ones_like(a + b), a, b
-    for _ in range(np.iinfo(dtype).bits):
+    bits = int(b.data.max()).bit_length() if is_positive(b) else np.iinfo(dtype).bits
+    for _ in range(bits):
         odd = T.eq(T.mod(rest, 2 * one), one)
         result = T.cast(T.switch(odd, result * base, result), dtype)
         base = T.cast(base * base, dtype)
         rest = T.cast(T.int_div(rest, 2 * one), dtype)
-    if is_unsigned(c):
+    if is_unsigned(c) or is_positive(b):
         return result
     minus = T.switch(T.eq(T.mod(b, 2 * one), one), -one, one)
     ended = T.switch(T.eq(a, one), one, T.switch(T.eq(a, -one), minus, one - one))

@@ -69,8 +69,9 @@ class Call:
 
 
 class Builder:
-    def __init__(self, constants):
+    def __init__(self, constants, mode):
         self.constants = constants
+        self.mode = mode  # of the functions inside of loops
 
     def function(self, graph):
         """(inputs, outputs) of a whole graph."""

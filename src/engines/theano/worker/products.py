@@ -16,8 +16,15 @@ def dot_general(c, a, b):
     shape_a, shape_b = c.shape(0), c.shape(1)
     free_a = [i for i in range(a.ndim) if i not in (*batch_a, *contract_a)]
     free_b = [i for i in range(b.ndim) if i not in (*batch_b, *contract_b)]
-    count = [size_of([shape[i] for i in axes]) for shape, axes in
-             ((shape_a, batch_a), (shape_a, free_a), (shape_a, contract_a), (shape_b, free_b))]
+    count = [
+        size_of([shape[i] for i in axes])
+        for shape, axes in (
+            (shape_a, batch_a),
+            (shape_a, free_a),
+            (shape_a, contract_a),
+            (shape_b, free_b),
+        )
+    ]
     batch, rows, depth, columns = count
     left = flattened(a, (*batch_a, *free_a, *contract_a), (batch, rows, depth))
     right = flattened(b, (*batch_b, *contract_b, *free_b), (batch, depth, columns))

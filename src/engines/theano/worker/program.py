@@ -24,7 +24,12 @@ from types_of import BFLOAT16, FLOAT16, STORED, size_of
 CALLS_BEFORE_COMPILING = 5
 MODE = os.environ.get("HORNGATE_THEANO_MODE") or "auto"
 # These would replace 1 / (1 + exp(-x)) by a sigmoid that is cut off at x = 19 and x = -709.
-CUT_OFF = ("local_inv_1_plus_exp", "local_1msigmoid", "local_sigm_times_exp", "local_exp_over_1_plus_exp")
+CUT_OFF = (
+    "local_inv_1_plus_exp",
+    "local_1msigmoid",
+    "local_sigm_times_exp",
+    "local_exp_over_1_plus_exp",
+)
 
 
 def modes():
@@ -59,20 +64,24 @@ class Program:
             constants = text[constants_at:]
         memory = Memory(memory_fd)
         types = graph["values"]
-        self.inputs, self.outputs = Builder(constants).function(graph)
+        self.graph, self.constants = graph, constants  # until it is compiled
         self.in_types = [types[v] for v in graph["in"]]
         self.out_types = [types[v] for v in graph["out"]]
         self.ins = [memory.array(at, *t) for at, t in zip(graph["in_at"], self.in_types)]
         self.outs = [memory.array(at, *t) for at, t in zip(graph["out_at"], self.out_types)]
         self.calls = 0
+        self.may_improve = MODE == "auto" and bool(theano.config.cxx)
         self.compile(COMPILED if MODE == "FAST_RUN" else QUICK)
 
     def compile(self, mode):
+        inputs, outputs = Builder(self.constants, mode).function(self.graph)
         made = theano.function(
-            [theano.In(x, borrow=True) for x in self.inputs],
-            [theano.Out(y, borrow=True) for y in self.outputs],
+            [theano.In(x, borrow=True) for x in inputs],
+            [theano.Out(y, borrow=True) for y in outputs],
             mode=mode,
         )
+        if mode is COMPILED:
+            self.graph = self.constants = None
         # The function's own machinery for arguments is not needed: inputs stay where they are.
         self.machine = made.fn
         self.keep = made
@@ -90,22 +99,21 @@ class Program:
 
     def run(self):
         self.calls += 1
-        if self.calls == CALLS_BEFORE_COMPILING and MODE == "auto":
-            self.try_to_compile()
+        if self.may_improve and self.calls >= CALLS_BEFORE_COMPILING:
+            self.improve()
         for box, x, convert in self.halves:
             box[0] = convert(x)
         self.machine()
         for box, y, convert in self.results:
             y[...] = convert(box[0]) if convert else box[0]
 
-    def try_to_compile(self):
-        if not theano.config.cxx:
-            return
+    def improve(self):
+        """Compiles it. An interruption leaves it as it is: the next call tries again."""
         try:
             self.compile(COMPILED)
         except Exception as e:  # noqa: BLE001 - the Python code goes on serving
             print("horngate: Theano could not compile a graph:", e, file=sys.stderr)
-            self.compile(QUICK)
+        self.may_improve = False
 
 
 def widen(x):

@@ -23,12 +23,16 @@ def wide(c):
 
 @lower("reduce_sum")
 def reduce_sum(c, x):
-    return reduced(c, x, lambda x, a, k: T.sum(x, axis=a, keepdims=k, dtype=c.dtype, acc_dtype=wide(c)))
+    return reduced(
+        c, x, lambda x, a, k: T.sum(x, axis=a, keepdims=k, dtype=c.dtype, acc_dtype=wide(c))
+    )
 
 
 @lower("reduce_prod")
 def reduce_prod(c, x):
-    return reduced(c, x, lambda x, a, k: T.prod(x, axis=a, keepdims=k, dtype=c.dtype, acc_dtype=wide(c)))
+    return reduced(
+        c, x, lambda x, a, k: T.prod(x, axis=a, keepdims=k, dtype=c.dtype, acc_dtype=wide(c))
+    )
 
 
 @lower("reduce_max", moves=True)

@@ -58,16 +58,12 @@ def slice_(c, x):
 
 def padded(x, shape, low, high, value):
     """x of a known shape with constant borders; negative ones cut."""
-    cut = tuple(
-        slice(max(-lo, 0), n - max(-hi, 0)) for n, lo, hi in zip(shape, low, high)
-    )
+    cut = tuple(slice(max(-lo, 0), n - max(-hi, 0)) for n, lo, hi in zip(shape, low, high))
     x = x[cut]
     sizes = [n + lo + hi for n, lo, hi in zip(shape, low, high)]
     if all(p <= 0 for p in (*low, *high)):
         return x
-    inside = tuple(
-        slice(max(lo, 0), n - max(hi, 0)) for n, lo, hi in zip(sizes, low, high)
-    )
+    inside = tuple(slice(max(lo, 0), n - max(hi, 0)) for n, lo, hi in zip(sizes, low, high))
     room = T.alloc(T.constant(np.asarray(value, x.dtype)), *sizes)
     return T.set_subtensor(room[inside], x)
 
