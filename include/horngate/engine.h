@@ -143,8 +143,9 @@ enum {
   HG_CAP_CONCURRENT_RUN = 16, /* one executable may run on several threads at once */
   HG_CAP_NO_EMPTY = 32,       /* cannot take arrays without elements */
   HG_CAP_NO_F64 = 64,
-  HG_CAP_IN_PLACE = 128, /* honours hg_graph.in_place */
-  HG_CAP_SPARSE = 256    /* takes sparse values; without it they never reach the engine */
+  HG_CAP_IN_PLACE = 128,    /* honours hg_graph.in_place */
+  HG_CAP_SPARSE = 256,      /* takes sparse values; without it they never reach the engine */
+  HG_CAP_GIVES_MEMORY = 512 /* supplies the memory of its outputs: it gets them with data NULL */
 };
 
 /* The engine. Functions return 0 or fill the status. Slots marked optional may be NULL. */

@@ -24,9 +24,7 @@ void* FunctionImpl::Call::pointer_of(const Array& a) {
 Array FunctionImpl::Call::sparse_array(const Plan& plan, SlotId s) const {
   const TensorType& type = plan.slots[s];
   const auto& v = *static_cast<const hg_sparse*>(data[s]);
-  std::shared_ptr<void> owner;
-  for (const auto& [slot, held] : owned)
-    if (slot == s) owner = held;
+  const std::shared_ptr<void> owner = s < owned.size() ? owned[s] : nullptr;
   const auto part = [&](const void* from, DType dtype, int64_t n) {
     const Array a = Array::view(const_cast<void*>(from), dtype, {n}, {}, [owner] {});
     return s < inputs.size() ? a.copy() : a;
@@ -34,6 +32,11 @@ Array FunctionImpl::Call::sparse_array(const Plan& plan, SlotId s) const {
   return Array::sparse(part(v.indptr, DType::int64, type.shape.dim(0) + 1),
                        part(v.indices, DType::int64, v.nnz), part(v.values, type.dtype, v.nnz),
                        type.shape.dims());
+}
+
+Array FunctionImpl::Call::given_array(const Plan& plan, SlotId s) const {
+  const TensorType& type = plan.slots[s];
+  return Array::view(data[s], type.dtype, type.shape.dims(), {}, [owner = owned[s]] {});
 }
 
 void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
@@ -46,7 +49,7 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
     if (plan.slots[s].sparse) data[s] = &sparse.emplace_back();
   const auto make = [&](SlotId s) {
-    if (plan.slots[s].sparse) return Array();  // finish makes it
+    if (plan.slots[s].sparse || is_given(plan, s)) return Array();  // finish makes it
     if (s < inputs.size()) {  // an input that is fetched: a copy, so that nothing aliases
       Array a(plan.slots[s].dtype, plan.slots[s].shape.dims());
       if (a.nbytes()) std::memcpy(a.raw(), inputs[s], a.nbytes());
@@ -75,12 +78,12 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   }
   size_t bytes = 0;
   for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
-    if (!data[s]) bytes += padded(plan.slots[s].nbytes()) + 64;
+    if (!data[s] && !is_given(plan, s)) bytes += padded(plan.slots[s].nbytes()) + 64;
   if (bytes == 0) return;
   temporaries = Storage::allocate(bytes);
   auto* at = static_cast<std::byte*>(temporaries.data());
   for (size_t s = inputs.size(); s < plan.slots.size(); ++s) {
-    if (data[s]) continue;
+    if (data[s] || is_given(plan, s)) continue;
     data[s] = at;
     at += padded(plan.slots[s].nbytes());
   }
@@ -88,8 +91,24 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
 
 void FunctionImpl::Call::finish(const Plan& plan, bool last) {
   const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (plan.slots[slots[i]].sparse) (last ? outputs : crossing)[i] = sparse_array(plan, slots[i]);
+  std::vector<Array>& results = last ? outputs : crossing;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (plan.slots[slots[i]].sparse)
+      results[i] = sparse_array(plan, slots[i]);
+    else if (is_given(plan, slots[i]))
+      results[i] = results[static_cast<size_t>(std::find(slots.begin(), slots.end(), slots[i]) -
+                                               slots.begin())];
+    if (!results[i].defined()) results[i] = given_array(plan, slots[i]);
+  }
+  if (!last || plan.given.empty()) return;
+  for (size_t i = 0; i < plan.updates.size(); ++i) {
+    const SlotId s = plan.updates[i];
+    if (s == kNoValue || !is_given(plan, s) || new_values[i].defined()) continue;
+    const auto before = plan.updates.begin() + static_cast<int64_t>(i);
+    const bool is_shared = std::find(slots.begin(), slots.end(), s) != slots.end() ||
+                           std::find(plan.updates.begin(), before, s) != before;
+    if (!is_shared) new_values[i] = given_array(plan, s);  // else it is copied
+  }
 }
 
 void FunctionImpl::Call::copy_shared_results(const Plan& plan) {
@@ -109,7 +128,7 @@ void FunctionImpl::Call::run(const Plan& plan) {
       in.push_back(buffer_of(plan.slots[i], data[i]));
       if (i < stamps.size()) in.back().stamp = stamps[i];
     }
-    for (SlotId o : s.out) out.push_back(buffer_of(plan.slots[o], data[o]));
+    for (SlotId o : s.out) out.push_back(buffer_of(plan.slots[o], data[o]));  // NULL where given
     try {
       s.compiled->run(in.data(), out.data(), &control);
     } catch (...) {
@@ -117,9 +136,12 @@ void FunctionImpl::Call::run(const Plan& plan) {
       throw;
     }
     host.flush();
-    for (size_t i = 0; i < out.size(); ++i)
-      if (out[i].release)
-        owned.emplace_back(s.out[i], std::shared_ptr<void>(out[i].owner, out[i].release));
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (!out[i].release) continue;
+      owned.resize(plan.slots.size());
+      owned[s.out[i]] = std::shared_ptr<void>(out[i].owner, out[i].release);
+      if (is_given(plan, s.out[i])) data[s.out[i]] = out[i].data;
+    }
   }
 }
 

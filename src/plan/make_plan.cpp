@@ -158,11 +158,16 @@ class Maker {
         s.out.push_back(at[v]);
       }
       mark_stable(piece.graph, s);
-      s.compiled =
-          std::make_unique<Compiled>(piece.on_engine ? engine_ : native_engine(), piece.graph);
+      const Engine& engine = piece.on_engine ? engine_ : native_engine();
+      if (engine.has(HG_CAP_GIVES_MEMORY)) {
+        plan_.given.resize(plan_.slots.size(), 0);
+        for (SlotId o : s.out) plan_.given[o] = !plan_.slots[o].sparse;
+      }
+      s.compiled = std::make_unique<Compiled>(engine, piece.graph);
       plan_.segments.push_back(std::move(s));
     }
     for (ValueId v : p.graph.outputs) out_slots_.push_back(at[v]);
+    if (!plan_.given.empty()) plan_.given.resize(plan_.slots.size(), 0);
   }
 
   void mark_stable(Graph& g, const Segment& s) const {

@@ -48,6 +48,7 @@ struct PlanContext {
 
 struct Plan {
   std::vector<TensorType> slots;  // types of all values in the table
+  std::vector<uint8_t> given;     // slots whose memory an engine supplies; empty: none
   std::vector<Segment> segments;
   /// The update groups that run in the commit, writing variables in place.
   std::unique_ptr<Compiled> commit;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <horngate/horngate.h>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -95,6 +96,42 @@ TEST(Engines, LoopsRunAroundAnEngineWithoutThem) {
   EXPECT_EQ(function({x}, {y})({Array::of<float>({1, 2, 3, 4, 5, 6, 7, 8}, {4, 2})})[0]
                 .to_vector<float>(),
             (std::vector<float>{32, 40}));
+}
+
+TEST(Engines, ResultsMayLieInTheEnginesMemory) {
+  using Count = int (*)();
+  const OnEngine engine("giver");
+  find_engine("giver");
+  void* plugin = dlopen(HORNGATE_TEST_PLUGIN_DIR "/libhorngate_engine_giver.so", RTLD_NOW);
+  ASSERT_NE(plugin, nullptr);
+  const auto live = reinterpret_cast<Count>(dlsym(plugin, "giver_live"));
+  const auto with_memory = reinterpret_cast<Count>(dlsym(plugin, "giver_with_memory"));
+  {
+    const Tensor x = placeholder({.shape = {None}}), y = placeholder({.shape = {None}});
+    const Variable v = variable(Array::of({1.f, 2.f})), w = variable(Array::of({1.f, 2.f})),
+                   u = variable(Array::of({5.f, 6.f}));
+    // -x is two outputs, the new value of two variables, and goes on to native; -u stays with the engine.
+    const Tensor n = -x;
+    const Function f =
+        function({x, y}, {n, n, exp(n), -y}, {update(v, n), update(w, n), update(u, -Tensor(u))});
+    for (int round = 1; round <= 2; ++round) {
+      const Arrays out = f({Array::of({0.f, -1.f}), Array::of({3.f})});
+      EXPECT_EQ(out[0].to_vector<float>(), (std::vector<float>{0, 1}));
+      EXPECT_EQ(out[1].to_vector<float>(), (std::vector<float>{0, 1}));
+      EXPECT_NEAR(out[2].to_vector<float>()[1], std::exp(1.f), 1e-6);
+      EXPECT_EQ(out[3].to_vector<float>(), (std::vector<float>{-3}));
+      out[0].data<float>()[0] = 77;  // the caller's own
+      EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{0, 1}));
+      EXPECT_EQ(get_value(w).to_vector<float>(), (std::vector<float>{0, 1}));
+      const float sign = round == 1 ? -1.f : 1.f;
+      EXPECT_EQ(get_value(u).to_vector<float>(), (std::vector<float>{sign * 5, sign * 6}));
+    }
+    EXPECT_GT(live(), 0);  // the value of u
+    const Arrays none = function({x}, {-x})({Array(DType::float32, {0})});
+    EXPECT_EQ(none[0].size(), 0);
+  }
+  EXPECT_EQ(live(), 0);
+  EXPECT_EQ(with_memory(), 0);
 }
 
 TEST(Engines, WrongOnesAreRefusedWithAReason) {
