@@ -159,7 +159,7 @@ void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
         api().DeleteTensor(t);
         t = own;
       }
-      b.data = api().TensorData(t);
+      b.data = b.bytes ? api().TensorData(t) : nothing;
       b.owner = t;
       b.release = release;
       t = nullptr;
