@@ -127,7 +127,9 @@ class Status {
   ~Status() { api().DeleteStatus(status_); }
   Status(const Status&) = delete;
   operator CStatus*() { return status_; }
-  bool ok() const { return api().GetCode(status_) == 0; }
+  int code() const { return api().GetCode(status_); }
+  bool ok() const { return code() == 0; }
+  const char* message() const { return api().Message(status_); }
   /// Throws what went wrong while `doing`.
   void check(const char* doing) const;
 

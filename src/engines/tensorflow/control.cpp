@@ -15,9 +15,7 @@ std::string add_function(Graph& outer, const char* what, const Values& like, F&&
   for (const Value& v : like) parameters.push_back(body.placeholder(v.type, v.dims));
   const Values results = fill(body, parameters);
   const std::string name = fresh_name(what);
-  CFunction* f = body.to_function(name, parameters, results);
-  outer.add_functions_of(body);
-  outer.add_function(f);
+  outer.add_function(body.to_function(name, parameters, results), body);
   return name;
 }
 

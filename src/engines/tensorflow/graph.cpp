@@ -89,9 +89,22 @@ COperation* Graph::Op::finish() {
 }
 Value Graph::Op::value(Type type, Dims dims) { return {{finish(), 0}, type, std::move(dims)}; }
 
-Graph::Op Graph::op(const char* type, const std::string& label) {
-  return Op(*this, type,
-            (label.empty() ? std::string(type) : label) + "_" + std::to_string(next_++));
+Graph::Op Graph::op(const char* type) {
+  return Op(*this, type, type + ("_" + std::to_string(next_++)));
+}
+
+Graph::Op Graph::op_at(const char* type, Site site) {
+  const std::string name = fresh_name("site");
+  sites_[name] = std::move(site);
+  return Op(*this, type, name);
+}
+
+const Site* Graph::site_in(const std::string& message) const {
+  const size_t at = message.find("horngate_site_");
+  if (at == std::string::npos) return nullptr;
+  const size_t end = message.find_first_not_of("0123456789", at + std::strlen("horngate_site_"));
+  const auto it = sites_.find(message.substr(at, end - at));
+  return it == sites_.end() ? nullptr : &it->second;
 }
 
 Value Graph::placeholder(Type type, const Dims& dims) {
@@ -355,20 +368,17 @@ CFunction* Graph::to_function(const std::string& name, const Values& in, const V
   return f;
 }
 
-void Graph::add_function(CFunction* function) {
-  functions_.emplace_back(function, api().DeleteFunction);
-  Status status;
-  api().GraphCopyFunction(graph_, function, nullptr, status);
-  status.check("function");
-}
-
-void Graph::add_functions_of(const Graph& body) {
-  for (const auto& f : body.functions_) {
-    functions_.push_back(f);
+void Graph::add_function(CFunction* function, const Graph& body) {
+  const auto add = [&](std::shared_ptr<CFunction> f) {
     Status status;
     api().GraphCopyFunction(graph_, f.get(), nullptr, status);
+    functions_.push_back(std::move(f));
     status.check("function");
-  }
+  };
+  std::shared_ptr<CFunction> own(function, api().DeleteFunction);
+  for (const auto& f : body.functions_) add(f);
+  add(std::move(own));
+  sites_.insert(body.sites_.begin(), body.sites_.end());
 }
 
 }  // namespace horngate::tf

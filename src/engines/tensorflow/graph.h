@@ -32,6 +32,13 @@ inline bool is_half(Type t) { return t == kHalf || t == kBfloat16; }
 /// In which sums and products of a type are computed: halves in float32.
 inline Type wide_type(Type t) { return is_half(t) ? kFloat : t; }
 
+/// What a message about an index needs to know of its operation.
+struct Site {
+  std::string prim;
+  int64_t axis;
+  std::string node;  // the user's name for it, or nothing
+};
+
 class Graph {
  public:
   Graph();
@@ -62,8 +69,10 @@ class Graph {
     CDescription* description_;
     const char* op_;
   };
-  /// `label` becomes part of the operation's name in TensorFlow's messages.
-  Op op(const char* type, const std::string& label = {});
+  Op op(const char* type);
+  /// One whose name in TensorFlow's messages leads to its site.
+  Op op_at(const char* type, Site site);
+  const Site* site_in(const std::string& message) const;
 
   CGraphT* get() const { return graph_; }
 
@@ -97,15 +106,15 @@ class Graph {
 
   /// A function made of this graph; the names of TensorFlow's functions must be unique in a graph.
   CFunction* to_function(const std::string& name, const Values& in, const Values& out) const;
-  /// Takes over a function, and those that it calls.
-  void add_function(CFunction* function);
-  void add_functions_of(const Graph& body);
+  /// Takes over a function of another graph, and the functions that it calls.
+  void add_function(CFunction* function, const Graph& body);
 
  private:
   CGraphT* graph_;
   int next_ = 0;
   std::map<std::string, Value> small_constants_;
   std::vector<std::shared_ptr<CFunction>> functions_;
+  std::map<std::string, Site> sites_;  // by the operation's name; those of bodies too
 };
 
 Dims broadcast_dims(const Dims& a, const Dims& b);

@@ -22,6 +22,7 @@ class Node {
   Node(const hg_graph& graph, const hg_node& node) : graph_(graph), node_(node) {}
 
   const char* prim() const { return node_.prim; }
+  std::string name() const { return node_.name ? node_.name : ""; }
   uint32_t n_in() const { return node_.n_in; }
   uint32_t n_out() const { return node_.n_out; }
   uint32_t in(uint32_t i) const { return node_.in[i]; }

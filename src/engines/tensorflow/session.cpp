@@ -1,171 +1,274 @@
 // Session: a lowered graph that TensorFlow runs.
 #include "session.h"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <set>
+#include <thread>
+
+#include "config.h"
 
 namespace horngate::tf {
 namespace {
 
-/// Writes a message in protocol buffer form; fields by number.
-struct Message {
-  std::string bytes;
+using Clock = std::chrono::steady_clock;
+constexpr auto kSlow = std::chrono::milliseconds(50);  // runs that take longer are watched
+constexpr auto kAsk = std::chrono::milliseconds(20);
+constexpr int kCancelled = 1;
 
-  Message& varint(uint64_t v) {
-    for (; v >= 0x80; v >>= 7) bytes.push_back(static_cast<char>(v | 0x80));
-    bytes.push_back(static_cast<char>(v));
-    return *this;
-  }
-  Message& number(int field, int64_t v) {
-    return varint(static_cast<uint64_t>(field) << 3).varint(static_cast<uint64_t>(v));
-  }
-  Message& text(int field, const std::string& v) {
-    varint(static_cast<uint64_t>(field) << 3 | 2).varint(v.size());
-    bytes += v;
-    return *this;
-  }
-};
-
-int threads() {
-  const char* text = std::getenv("HORNGATE_NUM_THREADS");
-  const int n = text ? std::atoi(text) : 0;
-  return n > 0 ? n : 0;  // 0: TensorFlow takes one per CPU
+void close(CSession* session) {
+  Status status;
+  api().CloseSession(session, status);
+  api().DeleteSession(session, status);
 }
 
-/// ConfigProto of all sessions.
-std::string config() {
-  Message gpu, optimizer, rewrite, graph, all;
-  gpu.text(1, "GPU").number(2, 0);
-  // Our graphs come simplified; TensorFlow's own optimizers would only cost time for each new shape.
-  optimizer.number(3, -1);  // opt_level = L0
-  rewrite.number(19, 1);    // disable_meta_optimizer
-  graph.text(3, optimizer.bytes).text(10, rewrite.bytes);
-  all.text(1, gpu.bytes);                                      // device_count
-  if (const int n = threads()) all.number(2, n).number(5, n);  // intra_op, inter_op
-  all.text(10, graph.bytes);                                   // graph_options
-  return all.bytes;
-}
+bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
 
-/// RunOptions: kernels start on the calling thread; they still use the pool inside.
-const CBuffer& run_options() {
-  static const auto* bytes = new std::string(Message().number(3, -1).bytes);
-  static const CBuffer buffer{bytes->data(), bytes->size(), nullptr};
-  return buffer;
-}
-
-void keep(void*, size_t, void*) {}
-void release(void* tensor) { api().DeleteTensor(static_cast<CTensor*>(tensor)); }
-
-/// An index that is out of range, in the words of the other engines; else nothing.
-void check_index(const std::string& text) {
-  const size_t at = text.find("] = ");
-  const size_t node = text.find("gather_axis"), other = text.find("scatter_axis");
-  if (at == std::string::npos || (node == std::string::npos && other == std::string::npos)) return;
-  long long index, size, axis;
-  if (std::sscanf(text.c_str() + at, "] = %lld is not in [0, %lld)", &index, &size) != 2) return;
-  const bool is_gather = node != std::string::npos;
-  axis = std::atoll(text.c_str() + (is_gather ? node + 11 : other + 12));
-  throw Error(HG_INDEX_ERROR, std::string(is_gather ? "gather" : "scatter_add") + ": index " +
-                                  std::to_string(index) + " is out of range for axis " +
-                                  std::to_string(axis) + " of size " + std::to_string(size) + ".");
+[[noreturn]] void interrupted() {
+  throw Error(HG_INTERRUPTED,
+              "function: the call was interrupted; variables are as they were before it.");
 }
 
 }  // namespace
 
-Executable::Executable(const hg_graph& graph) {
+Program::Program(const hg_graph& graph) {
+  Values placed(graph.n_in);
+  add_inputs(graph, placed);
+  add_outputs(lower_graph(graph_, graph, placed));
+}
+
+/// Placeholders for the inputs that something reads.
+void Program::add_inputs(const hg_graph& graph, Values& placed) {
   std::vector<uint8_t> used(graph.n_value, 0);
   for (uint32_t i = 0; i < graph.n_node; ++i)
     for (uint32_t k = 0; k < graph.node[i].n_in; ++k) used[graph.node[i].in[k]] = 1;
   for (uint32_t i = 0; i < graph.n_out; ++i) used[graph.out[i]] = 1;
-  Values inputs(graph.n_in);
   for (uint32_t i = 0; i < graph.n_in; ++i) {
     if (!used[graph.in[i]]) continue;
     const hg_type& t = graph.value[graph.in[i]];
-    inputs[i] = graph_.placeholder(type_of(t.dtype), Node::dims_of(t));
-    feeds_.push_back({i, inputs[i].type, inputs[i].dims});
-    feed_outputs_.push_back(inputs[i].out);
+    placed[i] = graph_.placeholder(type_of(t.dtype), Node::dims_of(t));
+    inputs_.push_back({i, placed[i].type, placed[i].dims});
+    values_.push_back(placed[i]);
+    feeds_.push_back(placed[i].out);
   }
-  // TensorFlow fetches nothing that is fed, and nothing twice.
+}
+
+/// TensorFlow fetches nothing that is fed, and nothing twice.
+void Program::add_outputs(const Values& outputs) {
   std::set<std::pair<COperation*, int>> taken;
-  for (const COutput& f : feed_outputs_) taken.insert({f.op, f.index});
-  for (const Value& v : lower_graph(graph_, graph, inputs)) {
-    const bool fresh = taken.insert({v.out.op, v.out.index}).second;
-    fetches_.push_back(fresh ? v.out : graph_.identity(v).out);
+  for (const COutput& f : feeds_) taken.insert({f.op, f.index});
+  for (const Value& v : outputs) {
+    const bool is_fresh = taken.insert({v.out.op, v.out.index}).second;
+    results_.push_back(is_fresh ? v : graph_.identity(v));
+    fetches_.push_back(results_.back().out);
   }
-  make_session();
 }
 
-void Executable::make_session() {
-  static const auto* bytes = new std::string(config());
+std::unique_ptr<Program> Program::with_xla(const Program& plain) {
+  auto p = std::make_unique<Program>();
+  const std::string name = fresh_name("xla");
+  CFunction* f = plain.graph_.to_function(name, plain.values_, plain.results_);
   Status status;
-  COptions* options = api().NewSessionOptions();
-  api().SetConfig(options, bytes->data(), bytes->size(), status);
-  if (status.ok()) session_ = api().NewSession(graph_.get(), options, status);
-  api().DeleteSessionOptions(options);
-  status.check("session");
+  const std::string& yes = true_attribute();
+  api().FunctionSetAttrValueProto(f, "_XlaMustCompile", yes.data(), yes.size(), status);
+  p->graph_.add_function(f, plain.graph_);
+  status.check("function");
+  p->inputs_ = plain.inputs_;
+  for (const Input& in : p->inputs_) {
+    p->values_.push_back(p->graph_.placeholder(in.type, in.dims));
+    p->feeds_.push_back(p->values_.back().out);
+  }
+  COperation* call = p->graph_.op("StatefulPartitionedCall")
+                         .list(p->values_)
+                         .types("Tin", p->values_)
+                         .types("Tout", plain.results_)
+                         .function("f", name)
+                         .flag("_XlaMustCompile", true)
+                         .finish();
+  for (size_t i = 0; i < plain.results_.size(); ++i)
+    p->fetches_.push_back({call, static_cast<int>(i)});
+  return p;
 }
 
-Executable::~Executable() {
-  if (!session_) return;
-  Status status;
-  api().CloseSession(session_, status);
-  api().DeleteSession(session_, status);
+Program::SessionRef Program::session() {
+  std::lock_guard lock(mutex_);
+  if (!session_) {
+    COptions* options = session_options();
+    Status status;
+    CSession* made = api().NewSession(graph_.get(), options, status);
+    api().DeleteSessionOptions(options);
+    status.check("session");
+    session_ = SessionRef(made, close);
+  }
+  return session_;
 }
 
-void Executable::call(CTensor* const* feeds, CTensor** results) {
+/// Cancels what runs in a session; the next run makes a new one.
+void Program::drop(const SessionRef& session) {
+  {
+    std::lock_guard lock(mutex_);
+    if (session_ == session) session_.reset();
+  }
   Status status;
-  api().SessionRun(session_, &run_options(), feed_outputs_.data(), feeds,
-                   static_cast<int>(feed_outputs_.size()), fetches_.data(), results,
-                   static_cast<int>(fetches_.size()), nullptr, 0, nullptr, status);
+  api().CloseSession(session.get(), status);
+}
+
+void Program::call(CSession* session, CTensor* const* feeds, CTensor** results,
+                   Status& status) const {
+  api().SessionRun(session, &run_options(), feeds_.data(), feeds, static_cast<int>(feeds_.size()),
+                   fetches_.data(), results, static_cast<int>(fetches_.size()), nullptr, 0, nullptr,
+                   status);
+}
+
+/// An index that is out of range is told in the words of the other engines.
+void Program::check(const Status& status) const {
   if (status.ok()) return;
-  check_index(api().Message(status));
+  const std::string text = status.message();
+  const size_t at = text.find("] = ");
+  const Site* site = graph_.site_in(text);
+  long long index, size;
+  if (site && at != std::string::npos &&
+      std::sscanf(text.c_str() + at, "] = %lld is not in [0, %lld)", &index, &size) == 2)
+    throw Error(HG_INDEX_ERROR, site->prim + ": index " + std::to_string(index) +
+                                    " is out of range for axis " + std::to_string(site->axis) +
+                                    " of size " + std::to_string(size) + "." +
+                                    (site->node.empty() ? "" : " (node \"" + site->node + "\")"));
   status.check("run");
 }
 
-void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
-  if (run && run->stopped && run->stopped(run->ctx))
-    throw Error(HG_INTERRUPTED, "function: the call was interrupted.");
-  struct Tensors {
-    std::vector<CTensor*> all;
-    explicit Tensors(size_t n) : all(n, nullptr) {}
-    ~Tensors() {
-      for (CTensor* t : all)
-        if (t) api().DeleteTensor(t);
-    }
-  } feeds(feeds_.size()), results(fetches_.size());
-  alignas(64) static char nothing[64];
-  for (size_t i = 0; i < feeds_.size(); ++i) {
-    const Feed& f = feeds_[i];
-    const hg_buffer& b = in[f.input];
-    feeds.all[i] = api().NewTensor(f.type, f.dims.data(), static_cast<int>(f.dims.size()),
-                                   b.bytes ? b.data : nothing, b.bytes, keep, nullptr);
-    if (!feeds.all[i]) throw Error(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
+void Program::run(CTensor* const* feeds, CTensor** results, const hg_run* run) {
+  if (is_stopped(run)) interrupted();
+  if (run && run->stopped && is_slow_.load(std::memory_order_relaxed)) {
+    run_watched(feeds, results, *run);
+    return;
   }
-  call(feeds.all.data(), results.all.data());
-  for (size_t i = 0; i < fetches_.size(); ++i) {
-    CTensor*& t = results.all[i];
-    hg_buffer& b = out[i];
-    if (api().TensorByteSize(t) != b.bytes)
-      throw Error(HG_RUNTIME_ERROR, "engine tensorflow: a result has another size than planned.");
-    if (!b.data) {
-      // Memory that something else refers to (a feed, a constant, another result) is not given away.
-      if (!api().TensorMaybeMove(t)) {
-        const Feed as{0, type_of(b.type.dtype), Node::dims_of(b.type)};
-        CTensor* own = api().AllocateTensor(as.type, as.dims.data(), b.type.rank, b.bytes);
-        if (!own) throw Error(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
-        if (b.bytes) std::memcpy(api().TensorData(own), api().TensorData(t), b.bytes);
-        api().DeleteTensor(t);
-        t = own;
+  const auto begin = Clock::now();
+  Status status;
+  do {
+    const SessionRef held = session();
+    call(held.get(), feeds, results, status);
+    // Another caller of this program was stopped, and its session with it: again.
+  } while (status.code() == kCancelled);
+  is_slow_.store(Clock::now() - begin > kSlow, std::memory_order_relaxed);
+  check(status);
+}
+
+/// The first run, and those that follow a long one: a thread runs, the caller asks whether to stop.
+void Program::run_watched(CTensor* const* feeds, CTensor** results, const hg_run& run) {
+  const auto begin = Clock::now();
+  const SessionRef held = session();
+  Status status;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_done = false, is_stopping = false;
+  std::thread worker([&] {
+    call(held.get(), feeds, results, status);
+    std::lock_guard lock(mutex);
+    is_done = true;
+    changed.notify_one();
+  });
+  {
+    std::unique_lock lock(mutex);
+    while (!changed.wait_for(lock, kAsk, [&] { return is_done; })) {
+      if (is_stopping) continue;
+      lock.unlock();
+      if (is_stopped(&run)) {
+        is_stopping = true;
+        drop(held);
       }
-      b.data = b.bytes ? api().TensorData(t) : nothing;
-      b.owner = t;
-      b.release = release;
-      t = nullptr;
-    } else if (b.bytes) {
-      std::memcpy(b.data, api().TensorData(t), b.bytes);
+      lock.lock();
     }
+  }
+  worker.join();
+  if (is_stopping && !status.ok()) interrupted();
+  is_slow_.store(Clock::now() - begin > kSlow, std::memory_order_relaxed);
+  if (status.code() == kCancelled) return this->run(feeds, results, &run);
+  check(status);
+}
+
+namespace {
+
+/// Tensors of one run.
+class Tensors {
+ public:
+  explicit Tensors(size_t n) : all_(n, nullptr) {}
+  ~Tensors() {
+    for (CTensor* t : all_)
+      if (t) api().DeleteTensor(t);
+  }
+  Tensors(const Tensors&) = delete;
+  CTensor*& operator[](size_t i) { return all_[i]; }
+  CTensor** data() { return all_.data(); }
+
+ private:
+  std::vector<CTensor*> all_;
+};
+
+alignas(64) char nothing[64];  // where arrays without elements lie
+
+void keep(void*, size_t, void*) {}
+void release(void* tensor) { api().DeleteTensor(static_cast<CTensor*>(tensor)); }
+
+CTensor* checked(CTensor* t) {
+  if (!t) throw Error(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
+  return t;
+}
+
+/// Hands a result over. Memory that something else refers to (a feed, a constant, another result) is copied.
+void give(CTensor*& t, hg_buffer& to) {
+  if (!api().TensorMaybeMove(t)) {
+    CTensor* own =
+        checked(api().AllocateTensor(type_of(to.type.dtype), to.type.dims, to.type.rank, to.bytes));
+    if (to.bytes) std::memcpy(api().TensorData(own), api().TensorData(t), to.bytes);
+    api().DeleteTensor(t);
+    t = own;
+  }
+  to.data = to.bytes ? api().TensorData(t) : nothing;
+  to.owner = t;
+  to.release = release;
+  t = nullptr;
+}
+
+}  // namespace
+
+Executable::Executable(const hg_graph& graph) : plain_(graph) {
+  if (!wants_xla()) return;
+  xla_ = Program::with_xla(plain_);
+  use_xla_ = true;
+}
+
+void Executable::call(CTensor* const* feeds, CTensor** results, const hg_run* run) {
+  if (use_xla_.load(std::memory_order_relaxed)) {
+    try {
+      xla_->run(feeds, results, run);
+      return;
+    } catch (const Error& e) {
+      if (e.code == HG_INTERRUPTED) throw;
+      use_xla_ = false;  // it cannot compile everything that TensorFlow runs
+    }
+  }
+  plain_.run(feeds, results, run);
+}
+
+void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
+  const std::vector<Program::Input>& inputs = plain_.inputs();
+  Tensors feeds(inputs.size()), results(plain_.n_outputs());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Program::Input& f = inputs[i];
+    const hg_buffer& b = in[f.number];
+    feeds[i] = checked(api().NewTensor(f.type, f.dims.data(), static_cast<int>(f.dims.size()),
+                                       b.bytes ? b.data : nothing, b.bytes, keep, nullptr));
+  }
+  call(feeds.data(), results.data(), run);
+  for (size_t i = 0; i < plain_.n_outputs(); ++i) {
+    if (api().TensorByteSize(results[i]) != out[i].bytes)
+      throw Error(HG_RUNTIME_ERROR, "engine tensorflow: a result has another size than planned.");
+    if (!out[i].data)
+      give(results[i], out[i]);
+    else if (out[i].bytes)
+      std::memcpy(out[i].data, api().TensorData(results[i]), out[i].bytes);
   }
 }
 

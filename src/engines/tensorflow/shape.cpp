@@ -57,8 +57,7 @@ void reverse(Call& c) {
 void gather(Call& c) {
   const int64_t axis = c.node.number("axis");
   const Value &x = c.in[0], &indices = c.in[1];
-  // The label lets a message about an index say the axis.
-  c.give(c.graph.op("GatherV2", "gather_axis" + std::to_string(axis))
+  c.give(c.graph.op_at("GatherV2", {"gather", axis, c.node.name()})
              .in(x)
              .in(indices)
              .in(c.graph.integer(axis))
@@ -89,14 +88,15 @@ void scatter_add(Call& c) {
   Dims sums{dims[axis]};
   for (size_t i = 0; i < dims.size(); ++i)
     if (i != axis) sums.push_back(dims[i]);
-  const Value sum = g.op("UnsortedSegmentSum", "scatter_axis" + std::to_string(axis))
-                        .in(g.cast(g.transpose(updates, perm), t))
-                        .in(indices)
-                        .in(g.integer(dims[axis], kInt64))
-                        .type("T", t)
-                        .type("Tindices", indices.type)
-                        .type("Tnumsegments", kInt64)
-                        .value(t, sums);
+  const Value sum =
+      g.op_at("UnsortedSegmentSum", {"scatter_add", static_cast<int64_t>(axis), c.node.name()})
+          .in(g.cast(g.transpose(updates, perm), t))
+          .in(indices)
+          .in(g.integer(dims[axis], kInt64))
+          .type("T", t)
+          .type("Tindices", indices.type)
+          .type("Tnumsegments", kInt64)
+          .value(t, sums);
   c.give(g.transpose(g.cast(sum, updates.type), back));
 }
 
