@@ -44,6 +44,7 @@ ENGINES = {
     ),
     # Its quotient is a product with the reciprocal: a little less exact than the others.
     "cntk": Engine("cntk", tolerance=1.5),
+    "tensorflow": Engine("tensorflow", tolerance=1.5),
 }
 
 

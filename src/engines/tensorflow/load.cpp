@@ -63,8 +63,8 @@ void check_version(const fs::path& path) {
   if (std::sscanf(version, "%d.%d", &major, &minor) != 2 || major != 2 || minor < kOldest)
     throw Error(HG_RUNTIME_ERROR, path.string() + " is TensorFlow " + version +
                                       "; this engine needs 2." + std::to_string(kOldest) +
-                                      " to 2." + std::to_string(kTested) +
-                                      " (newer ones of 2.x may work).");
+                                      " or a later 2.x (2." + std::to_string(kTested) +
+                                      " is the tested one).");
 }
 
 void bind(const fs::path& path) {
@@ -78,15 +78,19 @@ void bind(const fs::path& path) {
     library = engines::open_library(path, RTLD_LAZY | RTLD_LOCAL, why);
   }
   if (!library) throw Error(HG_RUNTIME_ERROR, why);
-#define FUNCTION(result, name, arguments)                                              \
-  functions.name = reinterpret_cast<result(*) arguments>(dlsym(library, "TF_" #name)); \
-  if (!functions.name)                                                                 \
-    throw Error(HG_RUNTIME_ERROR, path.string() +                                      \
-                                      " has no function TF_" #name                     \
-                                      ": it is not a TensorFlow that this engine can use.");
+  const auto find = [&](const char* name) {
+    void* found = dlsym(library, name);
+    if (!found)
+      throw Error(HG_RUNTIME_ERROR, path.string() + " has no function " + name +
+                                        ": it is not a TensorFlow that this engine can use.");
+    return found;
+  };
+  functions.Version = reinterpret_cast<const char* (*)()>(find("TF_Version"));
+  check_version(path);
+#define FUNCTION(result, name, arguments) \
+  functions.name = reinterpret_cast<result(*) arguments>(find("TF_" #name));
   HORNGATE_TF_FUNCTIONS(FUNCTION)
 #undef FUNCTION
-  check_version(path);
 }
 
 }  // namespace

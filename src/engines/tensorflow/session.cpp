@@ -262,9 +262,10 @@ void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
                                        b.bytes ? b.data : nothing, b.bytes, keep, nullptr));
   }
   call(feeds.data(), results.data(), run);
-  for (size_t i = 0; i < plain_.n_outputs(); ++i) {
+  for (size_t i = 0; i < plain_.n_outputs(); ++i)
     if (api().TensorByteSize(results[i]) != out[i].bytes)
       throw Error(HG_RUNTIME_ERROR, "engine tensorflow: a result has another size than planned.");
+  for (size_t i = 0; i < plain_.n_outputs(); ++i) {
     if (!out[i].data)
       give(results[i], out[i]);
     else if (out[i].bytes)
