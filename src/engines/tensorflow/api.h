@@ -60,6 +60,7 @@ struct COutput {
   FUNCTION(CDescription*, NewOperation, (CGraphT*, const char* type, const char* name))       \
   FUNCTION(COperation*, FinishOperation, (CDescription*, CStatus*))                           \
   FUNCTION(void, AddInput, (CDescription*, COutput))                                          \
+  FUNCTION(void, AddControlInput, (CDescription*, COperation*))                               \
   FUNCTION(void, AddInputList, (CDescription*, const COutput*, int n))                        \
   FUNCTION(void, SetAttrType, (CDescription*, const char*, Type))                             \
   FUNCTION(void, SetAttrTypeList, (CDescription*, const char*, const Type*, int n))           \

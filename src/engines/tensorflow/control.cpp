@@ -55,7 +55,8 @@ struct Scan {
   }
 };
 
-/// One step on the loop's variables: the number of the step, xs, carries, captures, lists of ys.
+/// One step on the loop's variables: the number of the step, xs, carries, captures, lists of ys, and the stop
+/// when the loop may take long.
 Values step(Graph& g, const Scan& s, const hg_graph& body, const Values& now) {
   Values in;
   for (size_t i = 0; i < s.n_x; ++i)
@@ -66,7 +67,9 @@ Values step(Graph& g, const Scan& s, const hg_graph& body, const Values& now) {
   in.push_back(now[0]);
   const Values made = lower_graph(g, body, in);
   Values next = now;
-  next[0] = g.binary("AddV2", now[0], g.integer(1, kInt64));
+  const bool may_stop = now.size() > lists + s.n_y;
+  if (may_stop) g.use_stop(now.back());
+  next[0] = g.binary("AddV2", now[0], may_stop ? g.one_unless_stopped() : g.integer(1, kInt64));
   for (size_t i = 0; i < s.n_c; ++i) next[carries + i] = made[i];
   for (size_t i = 0; i < s.n_y; ++i) {
     const Value& y = made[s.n_c + i];
@@ -106,6 +109,8 @@ void scan(Call& c) {
                       .type("shape_type", kInt64)
                       .value(kVariant, {}));
   }
+  if (g.has_stop() && cost_of(body) * static_cast<double>(s.length) > kMuchWork)
+    now.push_back(g.stop());
   const std::string more = add_function(g, "more", now, [&](Graph& f, const Values& v) {
     return Values{f.compare("Less", v[0], f.integer(s.length, kInt64))};
   });

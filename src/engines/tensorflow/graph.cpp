@@ -30,9 +30,9 @@ Graph::Graph() : graph_(api().NewGraph()) {}
 Graph::~Graph() { api().DeleteGraph(graph_); }
 
 Graph::Op::Op(Graph& graph, const char* type, const std::string& name)
-    : graph_(graph),
-      description_(api().NewOperation(graph.graph_, type, name.c_str())),
-      op_(type) {}
+    : graph_(graph), description_(api().NewOperation(graph.graph_, type, name.c_str())), op_(type) {
+  if (graph.waits_) after(graph.checks_.back());
+}
 Graph::Op& Graph::Op::in(const Value& v) {
   api().AddInput(description_, v.out);
   return *this;
@@ -79,6 +79,10 @@ Graph::Op& Graph::Op::text(const char* key, const std::string& v) {
 }
 Graph::Op& Graph::Op::function(const char* key, const std::string& name) {
   api().SetAttrFuncName(description_, key, name.data(), name.size());
+  return *this;
+}
+Graph::Op& Graph::Op::after(COperation* op) {
+  api().AddControlInput(description_, op);
   return *this;
 }
 COperation* Graph::Op::finish() {
@@ -354,6 +358,29 @@ Value Graph::entry(const Value& x, const Value& index) {
       .type("Tindices", index.type)
       .type("Taxis", kInt32)
       .value(x.type, Dims(x.dims.begin() + 1, x.dims.end()));
+}
+
+Value Graph::one_unless_stopped() {
+  // Only entry 0 exists.
+  return entry(ints({1}, kInt64), stop_);
+}
+
+void Graph::begin_work(double cost) { waits_ = cost > kMuchWork / 100 && !checks_.empty(); }
+
+void Graph::end_work(double cost, const Value& result) {
+  waits_ = false;
+  cost_ += cost;
+  if (!has_stop() || cost_ < kMuchWork) return;
+  cost_ = 0;
+  checks_.push_back(op("GatherV2")
+                        .in(ints({1}, kInt64))
+                        .in(stop_)
+                        .in(integer(0))
+                        .type("Tparams", kInt64)
+                        .type("Tindices", kInt32)
+                        .type("Taxis", kInt32)
+                        .after(result.out.op)
+                        .finish());
 }
 
 CFunction* Graph::to_function(const std::string& name, const Values& in, const Values& out) const {

@@ -39,6 +39,9 @@ struct Site {
   std::string node;  // the user's name for it, or nothing
 };
 
+/// Work (multiplications, or so) between two looks at the stop: some milliseconds.
+inline constexpr double kMuchWork = 1e8;
+
 class Graph {
  public:
   Graph();
@@ -60,6 +63,7 @@ class Graph {
     Op& real(const char* key, double v);
     Op& text(const char* key, const std::string& v);
     Op& function(const char* key, const std::string& name);
+    Op& after(COperation* op);
     COperation* finish();
     Value value(Type type, Dims dims);
 
@@ -104,6 +108,18 @@ class Graph {
   /// Entry `index` (a scalar) along axis 0, which goes.
   Value entry(const Value& x, const Value& index);
 
+  /// Lets runs be stopped: a number that the caller may set while the graph runs, read where much has been done.
+  void use_stop(const Value& stop) { stop_ = stop; }
+  const Value& stop() const { return stop_; }  // without a type when there is none
+  bool has_stop() const { return stop_.type != kNoType; }
+  /// A 1, or an error that ends the run.
+  Value one_unless_stopped();
+  /// Around the operations of work that costs so much (multiplications, or so). Now and then the stop is read behind
+  /// it; large work waits for the last look, since TensorFlow goes on with what does not depend on an error.
+  void begin_work(double cost);
+  void end_work(double cost, const Value& result);
+  const std::vector<COperation*>& checks() const { return checks_; }
+
   /// A function made of this graph; the names of TensorFlow's functions must be unique in a graph.
   CFunction* to_function(const std::string& name, const Values& in, const Values& out) const;
   /// Takes over a function of another graph, and the functions that it calls.
@@ -114,6 +130,10 @@ class Graph {
   int next_ = 0;
   std::map<std::string, Value> small_constants_;
   std::vector<std::shared_ptr<CFunction>> functions_;
+  Value stop_;
+  double cost_ = 0;
+  bool waits_ = false;  // operations that are being added wait for the last check
+  std::vector<COperation*> checks_;
   std::map<std::string, Site> sites_;  // by the operation's name; those of bodies too
 };
 

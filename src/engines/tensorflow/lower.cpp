@@ -1,6 +1,7 @@
 // The table of lowerings, and the walk over a graph.
 #include "lower.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -53,6 +54,41 @@ bool can_lower(const hg_graph& graph, const hg_node& node) {
   return !l->can || l->can(Node(graph, node));
 }
 
+double cost_of(const hg_graph& graph) {
+  double cost = 0;
+  for (uint32_t i = 0; i < graph.n_node; ++i) cost += cost_of(graph, graph.node[i]);
+  return cost;
+}
+
+double cost_of(const hg_graph& graph, const hg_node& node) {
+  const Node n(graph, node);
+  const std::string_view prim = node.prim;
+  double cost = 0;
+  for (uint32_t i = 0; i < node.n_out; ++i) cost += static_cast<double>(count(n.out_dims(i)));
+  if (node.n_body > 0) {
+    double bodies = 0;
+    for (uint32_t b = 0; b < node.n_body; ++b) bodies += cost_of(n.body(b));
+    return cost + bodies * static_cast<double>(std::max<int64_t>(n.number("length"), 1));
+  }
+  if (prim == "dot_general") {
+    const Dims a = n.in_dims(0);
+    for (int64_t axis : n.ints("contract_a"))
+      cost *= static_cast<double>(a[static_cast<size_t>(axis)]);
+  } else if (prim.substr(0, 4) == "conv") {
+    // The kernel is met once by every element of the data without channels.
+    const Dims kernel = prim == "conv_filter_grad" ? n.out_dims(0) : n.in_dims(1);
+    const Dims y = prim == "conv"              ? n.out_dims(0)
+                   : prim == "conv_input_grad" ? n.in_dims(0)
+                                               : n.in_dims(1);
+    const int64_t channels = n.flag("channels_first") ? y[1] : y.back();
+    cost += static_cast<double>(count(kernel)) * static_cast<double>(count(y)) /
+            static_cast<double>(std::max<int64_t>(channels, 1));
+  } else {
+    for (uint32_t i = 0; i < node.n_in; ++i) cost += static_cast<double>(count(n.in_dims(i)));
+  }
+  return cost;
+}
+
 Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
   Values now(graph.n_value);
   for (uint32_t i = 0; i < graph.n_in; ++i) now[graph.in[i]] = inputs[i];
@@ -60,6 +96,8 @@ Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
     const hg_node& n = graph.node[i];
     Call call{to, Node(graph, n), {}, {}};
     for (uint32_t k = 0; k < n.n_in; ++k) call.in.push_back(now[n.in[k]]);
+    const double cost = to.has_stop() ? cost_of(graph, n) : 0;
+    to.begin_work(cost);
     bool all_empty = true;
     for (uint32_t k = 0; k < n.n_out; ++k) all_empty &= is_empty(graph.value[n.out[k]]);
     if (all_empty) {  // nothing to compute, and some kernels refuse
@@ -73,6 +111,7 @@ Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
       l->lower(call);
     }
     for (uint32_t k = 0; k < n.n_out; ++k) now[n.out[k]] = call.out[k];
+    to.end_work(cost, call.out[0]);
   }
   Values out;
   for (uint32_t i = 0; i < graph.n_out; ++i) out.push_back(now[graph.out[i]]);

@@ -29,6 +29,9 @@ struct Lowering {
 const Lowering* find_lowering(const char* prim);
 /// Whether the engine runs a node: it has a lowering that takes it, and so for all nodes of its bodies.
 bool can_lower(const hg_graph& graph, const hg_node& node);
+/// Multiplications, or so, of a node and of all nodes of a graph.
+double cost_of(const hg_graph& graph, const hg_node& node);
+double cost_of(const hg_graph& graph);
 /// Adds all nodes of a graph whose inputs are given; returns its outputs.
 Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs);
 

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -16,13 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kSlow = std::chrono::milliseconds(50);  // runs that take longer are watched
 constexpr auto kAsk = std::chrono::milliseconds(20);
-constexpr int kCancelled = 1;
-
-void close(CSession* session) {
-  Status status;
-  api().CloseSession(session, status);
-  api().DeleteSession(session, status);
-}
 
 bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
 
@@ -31,12 +25,31 @@ bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(
               "function: the call was interrupted; variables are as they were before it.");
 }
 
+void keep(void*, size_t, void*) {}
+
+CTensor* checked(CTensor* t) {
+  if (!t) throw Error(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
+  return t;
+}
+
 }  // namespace
 
-Program::Program(const hg_graph& graph) {
+Program::Program(const hg_graph& graph, bool may_stop) {
   Values placed(graph.n_in);
   add_inputs(graph, placed);
+  if (may_stop && cost_of(graph) > kMuchWork) {
+    graph_.use_stop(graph_.placeholder(kInt32, {}));
+    feeds_.push_back(graph_.stop().out);
+  }
   add_outputs(lower_graph(graph_, graph, placed));
+  open();
+}
+
+Program::~Program() {
+  if (!session_) return;
+  Status status;
+  api().CloseSession(session_, status);
+  api().DeleteSession(session_, status);
 }
 
 /// Placeholders for the inputs that something reads.
@@ -89,37 +102,23 @@ std::unique_ptr<Program> Program::with_xla(const Program& plain) {
                          .finish();
   for (size_t i = 0; i < plain.results_.size(); ++i)
     p->fetches_.push_back({call, static_cast<int>(i)});
+  p->open();
   return p;
 }
 
-Program::SessionRef Program::session() {
-  std::lock_guard lock(mutex_);
-  if (!session_) {
-    COptions* options = session_options();
-    Status status;
-    CSession* made = api().NewSession(graph_.get(), options, status);
-    api().DeleteSessionOptions(options);
-    status.check("session");
-    session_ = SessionRef(made, close);
-  }
-  return session_;
-}
-
-/// Cancels what runs in a session; the next run makes a new one.
-void Program::drop(const SessionRef& session) {
-  {
-    std::lock_guard lock(mutex_);
-    if (session_ == session) session_.reset();
-  }
+void Program::open() {
+  COptions* options = session_options();
   Status status;
-  api().CloseSession(session.get(), status);
+  session_ = api().NewSession(graph_.get(), options, status);
+  api().DeleteSessionOptions(options);
+  status.check("session");
 }
 
-void Program::call(CSession* session, CTensor* const* feeds, CTensor** results,
-                   Status& status) const {
-  api().SessionRun(session, &run_options(), feeds_.data(), feeds, static_cast<int>(feeds_.size()),
-                   fetches_.data(), results, static_cast<int>(fetches_.size()), nullptr, 0, nullptr,
-                   status);
+void Program::call(CTensor* const* feeds, CTensor** results, Status& status) const {
+  const std::vector<COperation*>& checks = graph_.checks();
+  api().SessionRun(session_, &run_options(), feeds_.data(), feeds, static_cast<int>(feeds_.size()),
+                   fetches_.data(), results, static_cast<int>(fetches_.size()), checks.data(),
+                   static_cast<int>(checks.size()), nullptr, status);
 }
 
 /// An index that is out of range is told in the words of the other engines.
@@ -138,54 +137,49 @@ void Program::check(const Status& status) const {
   status.check("run");
 }
 
-void Program::run(CTensor* const* feeds, CTensor** results, const hg_run* run) {
+void Program::run(CTensor** feeds, CTensor** results, const hg_run* run) {
   if (is_stopped(run)) interrupted();
-  if (run && run->stopped && is_slow_.load(std::memory_order_relaxed)) {
-    run_watched(feeds, results, *run);
-    return;
-  }
+  alignas(64) int32_t stop[16] = {};
+  if (graph_.has_stop())
+    feeds[inputs_.size()] =
+        checked(api().NewTensor(kInt32, nullptr, 0, stop, sizeof(int32_t), keep, nullptr));
+  const bool watch = graph_.has_stop() && run && run->stopped && is_slow_;
   const auto begin = Clock::now();
   Status status;
-  do {
-    const SessionRef held = session();
-    call(held.get(), feeds, results, status);
-    // Another caller of this program was stopped, and its session with it: again.
-  } while (status.code() == kCancelled);
+  if (watch)
+    call_watched(feeds, results, status, stop[0], *run);
+  else
+    call(feeds, results, status);
   is_slow_.store(Clock::now() - begin > kSlow, std::memory_order_relaxed);
+  if (stop[0]) interrupted();
   check(status);
 }
 
-/// The first run, and those that follow a long one: a thread runs, the caller asks whether to stop.
-void Program::run_watched(CTensor* const* feeds, CTensor** results, const hg_run& run) {
-  const auto begin = Clock::now();
-  const SessionRef held = session();
-  Status status;
+/// A thread runs, the caller asks whether to stop. TensorFlow cannot be told to give up, but the graph reads a
+/// number in our memory as it goes.
+void Program::call_watched(CTensor* const* feeds, CTensor** results, Status& status, int32_t& stop,
+                           const hg_run& run) const {
   std::mutex mutex;
   std::condition_variable changed;
-  bool is_done = false, is_stopping = false;
+  bool is_done = false;
   std::thread worker([&] {
-    call(held.get(), feeds, results, status);
+    call(feeds, results, status);
     std::lock_guard lock(mutex);
     is_done = true;
     changed.notify_one();
   });
+  bool has_stopped = false;
   {
     std::unique_lock lock(mutex);
     while (!changed.wait_for(lock, kAsk, [&] { return is_done; })) {
-      if (is_stopping) continue;
+      if (has_stopped) continue;
       lock.unlock();
-      if (is_stopped(&run)) {
-        is_stopping = true;
-        drop(held);
-      }
+      has_stopped = is_stopped(&run);
+      if (has_stopped) std::atomic_ref(stop).store(1);
       lock.lock();
     }
   }
   worker.join();
-  if (is_stopping && !status.ok()) interrupted();
-  is_slow_.store(Clock::now() - begin > kSlow, std::memory_order_relaxed);
-  if (status.code() == kCancelled) return this->run(feeds, results, &run);
-  check(status);
 }
 
 namespace {
@@ -208,13 +202,7 @@ class Tensors {
 
 alignas(64) char nothing[64];  // where arrays without elements lie
 
-void keep(void*, size_t, void*) {}
 void release(void* tensor) { api().DeleteTensor(static_cast<CTensor*>(tensor)); }
-
-CTensor* checked(CTensor* t) {
-  if (!t) throw Error(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
-  return t;
-}
 
 /// Hands a result over. Memory that something else refers to (a feed, a constant, another result) is copied.
 void give(CTensor*& t, hg_buffer& to) {
@@ -233,13 +221,13 @@ void give(CTensor*& t, hg_buffer& to) {
 
 }  // namespace
 
-Executable::Executable(const hg_graph& graph) : plain_(graph) {
+Executable::Executable(const hg_graph& graph) : plain_(graph, true) {
   if (!wants_xla()) return;
-  xla_ = Program::with_xla(plain_);
+  xla_ = Program::with_xla(Program(graph, false));
   use_xla_ = true;
 }
 
-void Executable::call(CTensor* const* feeds, CTensor** results, const hg_run* run) {
+void Executable::call(CTensor** feeds, CTensor** results, const hg_run* run) {
   if (use_xla_.load(std::memory_order_relaxed)) {
     try {
       xla_->run(feeds, results, run);
@@ -254,7 +242,7 @@ void Executable::call(CTensor* const* feeds, CTensor** results, const hg_run* ru
 
 void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
   const std::vector<Program::Input>& inputs = plain_.inputs();
-  Tensors feeds(inputs.size()), results(plain_.n_outputs());
+  Tensors feeds(plain_.n_feeds()), results(plain_.n_outputs());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Program::Input& f = inputs[i];
     const hg_buffer& b = in[f.number];

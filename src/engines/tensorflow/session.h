@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 
 #include "lower.h"
 
@@ -13,8 +12,11 @@ namespace horngate::tf {
 class Program {
  public:
   Program() = default;
-  explicit Program(const hg_graph& graph);
-  /// The same as one function that XLA compiles.
+  /// `may_stop`: a run can be ended before its time.
+  Program(const hg_graph& graph, bool may_stop);
+  ~Program();
+  Program(const Program&) = delete;
+  /// The same as one function that XLA compiles; the plain one cannot be stopped.
   static std::unique_ptr<Program> with_xla(const Program& plain);
 
   struct Input {
@@ -23,26 +25,26 @@ class Program {
     Dims dims;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
+  /// How many tensors a run is fed: the inputs, and perhaps the stop.
+  size_t n_feeds() const { return feeds_.size(); }
   size_t n_outputs() const { return fetches_.size(); }
-  /// Fills `results`; throws what TensorFlow says. `stopped` is asked during runs that may be long.
-  void run(CTensor* const* feeds, CTensor** results, const hg_run* run);
+  /// Fills `results`; throws what TensorFlow says. Runs that may be long are watched.
+  void run(CTensor** feeds, CTensor** results, const hg_run* run);
 
  private:
-  using SessionRef = std::shared_ptr<CSession>;
   void add_inputs(const hg_graph& graph, Values& placed);
   void add_outputs(const Values& outputs);
-  SessionRef session();
-  void drop(const SessionRef& session);
-  void run_watched(CTensor* const* feeds, CTensor** results, const hg_run& run);
-  void call(CSession* session, CTensor* const* feeds, CTensor** results, Status& status) const;
+  void open();
+  void call(CTensor* const* feeds, CTensor** results, Status& status) const;
+  void call_watched(CTensor* const* feeds, CTensor** results, Status& status, int32_t& stop,
+                    const hg_run& run) const;
   void check(const Status& status) const;
 
   Graph graph_;
   std::vector<Input> inputs_;
   Values values_, results_;  // inputs and outputs in the graph
   std::vector<COutput> feeds_, fetches_;
-  std::mutex mutex_;
-  SessionRef session_;
+  CSession* session_ = nullptr;
   std::atomic<bool> is_slow_{true};  // until a run was short
 };
 
@@ -54,7 +56,7 @@ class Executable {
   void run(const hg_buffer* in, hg_buffer* out, const hg_run* run);
 
  private:
-  void call(CTensor* const* feeds, CTensor** results, const hg_run* run);
+  void call(CTensor** feeds, CTensor** results, const hg_run* run);
 
   Program plain_;
   std::unique_ptr<Program> xla_;
