@@ -81,8 +81,9 @@ void report(const GraphNode& n, const Engine& e) {
     warn(text_of("engine ", e.api->name, ": cannot run ", prim, "; that part runs on native."));
 }
 
-bool is_quiet(Prim prim) {  // random numbers are always ours; that is no surprise to anybody
-  return prim >= Prim::random_uniform && prim <= Prim::random_bernoulli;
+/// Random numbers and lines of print_tensor are always ours; that is no surprise to anybody.
+bool is_quiet(Prim prim) {
+  return (prim >= Prim::random_uniform && prim <= Prim::random_bernoulli) || prim == Prim::print;
 }
 
 }  // namespace

@@ -30,10 +30,15 @@ int guarded(hg_status* status, F&& work) {
   }
 }
 
+extern hg_engine_api own_api;
+
 int open(const char*, void** engine, hg_status* status) {
   static int token;
   *engine = &token;
-  return guarded(status, load);
+  return guarded(status, [] {
+    load();
+    own_api.version = library_version();
+  });
 }
 
 int supports(void*, const hg_graph* graph, uint32_t node) {
@@ -53,23 +58,23 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {HG_ABI,
-                            sizeof(hg_engine_api),
-                            "tensorflow",
-                            "2.21",
-                            HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
-                            open,
-                            supports,
-                            compile,
-                            run,
-                            free_executable,
-                            nullptr,
-                            nullptr,
-                            nullptr};
+hg_engine_api own_api = {HG_ABI,
+                         sizeof(hg_engine_api),
+                         "tensorflow",
+                         "",  // known once the library is loaded
+                         HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
+                         open,
+                         supports,
+                         compile,
+                         run,
+                         free_executable,
+                         nullptr,
+                         nullptr,
+                         nullptr};
 
 }  // namespace
 }  // namespace horngate::tf
 
 extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
-  return host_abi == HG_ABI ? &horngate::tf::kApi : nullptr;
+  return host_abi == HG_ABI ? &horngate::tf::own_api : nullptr;
 }
