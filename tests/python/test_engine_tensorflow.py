@@ -253,6 +253,19 @@ def test_a_long_call_can_be_interrupted(package):
     assert process.returncode == 0
 
 
+HALF = """
+import horngate as K, numpy as np
+x = K.placeholder((2, 4, 4, 2), dtype="float16")
+y = K.softmax(K.pool2d(x, (2, 2), pool_mode="avg"))
+print(K.function([x], K.gradients(K.sum(y * y), [x]) + [y])([np.ones((2, 4, 4, 2))])[1].sum())
+"""
+
+
+def test_halves_are_quiet_too(package):
+    done = python(HALF)
+    assert (done.stdout, done.stderr) == ("18.0\n", "")
+
+
 THREADS = """
 import horngate as K, numpy as np, threading
 x = K.placeholder((None, 8))

@@ -69,7 +69,7 @@ void check_version(const fs::path& path) {
 
 void bind(const fs::path& path) {
   // Before the library is loaded: it reads these once.
-  setenv("TF_CPP_MIN_LOG_LEVEL", "2", 0);
+  setenv("TF_CPP_MIN_LOG_LEVEL", "3", 0);  // errors reach us as statuses
   setenv("TF_ENABLE_ONEDNN_OPTS", "1", 0);
   std::string why;
   void* library;
