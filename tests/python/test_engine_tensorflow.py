@@ -161,7 +161,7 @@ loss = K.mean(K.categorical_crossentropy(y, h, from_logits=True))
 momenta = [K.zeros(K.int_shape(w)) for w in ws]
 updates = []
 for w, m, g in zip(ws, momenta, K.gradients(loss, ws)):
-    v = 0.9 * m - 0.05 * g
+    v = 0.9 * m - 0.02 * g
     updates += [K.update(m, v), K.update(w, w + v)]
 train = K.function([x, y], [loss], updates)
 for i in range(50):
@@ -214,7 +214,7 @@ PROGRAMS = {
 def test_training_is_that_of_native(package, name, xla):
     ours = curve(PROGRAMS[name], HORNGATE_TF_XLA=xla, HORNGATE_QUIET="0")
     native = curve(PROGRAMS[name], KERAS_BACKEND="native")
-    assert len(ours) == 50 and ours[-1] < ours[0]
+    assert len(ours) == 50 and min(ours[-10:]) < 0.97 * ours[0]
     assert max(abs(a - b) for a, b in zip(ours, native)) < 1e-3
 
 
