@@ -8,69 +8,41 @@
 #include <tuple>
 
 #include "ir/check.h"
+#include "passes/loop_body.h"
 #include "passes/passes.h"
+#include "passes/slices.h"
 #include "passes/stacking.h"
 
 namespace horngate {
 namespace {
 
-/// Worth moving out of the loop: one large product is much faster than many small ones.
-bool is_heavy(Prim p) { return p == Prim::dot_general || p == Prim::conv; }
-
-/// f(a + b) = f(a) + f(b), so a sum over the steps may be taken first.
-bool is_linear_view(const GraphNode& n) {
-  switch (n.prim) {
-    case Prim::reshape:
-    case Prim::expand_dims:
-    case Prim::squeeze:
-    case Prim::transpose:
-    case Prim::neg: return true;
-    case Prim::pad: return n.as<attrs::pad>().value == 0;
-    default: return false;
-  }
-}
-
 class LoopRewriter {
  public:
   /// `n` has operands in r; `types` are those of its results.
   LoopRewriter(Rewriter& r, const GraphNode& n, const Types& types)
-      : r_(r), n_(n), types_(types), a_(n.as<attrs::scan>()), body_(*n.bodies[0]) {
-    n_x_ = static_cast<size_t>(a_.xs);
-    n_c_ = static_cast<size_t>(a_.carries);
-    n_cap_ = n.in.size() - n_x_ - n_c_;
-  }
+      : r_(r), n_(n), types_(types), a_(n.as<attrs::scan>()), body_(*n.bodies[0]), in_(n) {}
 
   SmallVec<ValueId, 1> run() {
-    find_makers();
-    classify();
-    find_parts();
-    find_sums();
-    find_core();
     hoist();
     find_movable();
     planning_ = true;  // what the results need from the loop
     results();
     const SmallVec<ValueId, 1> loop = emit_loop();
     for (size_t i = 0; i < requests_.size(); ++i)
-      requests_[i].value = loop[kept_carries_.size() + i];
-    kept_results_.assign(loop.begin(), loop.begin() + static_cast<int64_t>(kept_carries_.size()));
+      requests_[i].value = loop[in_.kept_carries.size() + i];
+    kept_results_.assign(loop.begin(),
+                         loop.begin() + static_cast<int64_t>(in_.kept_carries.size()));
     planning_ = false;
     moved_.clear();
     return results();
   }
 
  private:
-  enum : uint8_t { kFromSequence = 1, kFromLoop = 2 };
   /// A value for all steps at once, in the outer graph.
   struct Stacked {
     ValueId value = kNoValue;
     int64_t axis = 0;
     bool reversed = false;  // step t is at length - 1 - t
-  };
-  /// A value of the body that is a part of a concat.
-  struct Part {
-    ValueId whole;
-    int64_t axis, start;
   };
   /// A value of the body that the loop stacks.
   struct Request {
@@ -79,114 +51,25 @@ class LoopRewriter {
     bool reversed;
     ValueId value = kNoValue;
   };
-  static constexpr int kDeepest =
-      16;  // of what is moved behind the loop, one product after the other
-
-  const GraphNode* maker(ValueId v) const {
-    return maker_[v] < 0 ? nullptr : &body_.nodes[static_cast<size_t>(maker_[v])];
-  }
-
-  void find_parts() {
-    for (const GraphNode& n : body_.nodes) {
-      if (n.prim != Prim::concat || from_[n.out[0]] == 0) continue;
-      const int64_t axis = n.as<attrs::concat>().axis;
-      int64_t start = 0;
-      for (ValueId v : n.in) {
-        parts_.emplace(v, Part{n.out[0], axis, start});
-        start += body_.values[v].shape.dim(static_cast<size_t>(axis));
-      }
-    }
-  }
-
-  void find_makers() {
-    maker_.assign(body_.values.size(), -1);
-    uses_.assign(body_.values.size(), 0);
-    for (size_t i = 0; i < body_.nodes.size(); ++i) {
-      for (ValueId v : body_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
-      for (ValueId v : body_.nodes[i].in) ++uses_[v];
-    }
-    for (ValueId v : body_.outputs) ++uses_[v];
-  }
-
-  void classify() {
-    from_.assign(body_.values.size(), 0);
-    for (size_t i = 0; i < body_.inputs.size(); ++i) {
-      const bool capture = i >= n_x_ + n_c_ && i < n_x_ + n_c_ + n_cap_;
-      from_[body_.inputs[i]] = i < n_x_ ? kFromSequence : capture ? 0 : kFromLoop;
-    }
-    for (const GraphNode& n : body_.nodes) {
-      uint8_t from = primitive(n.prim).flags & kEffect ? kFromLoop : 0;
-      for (ValueId v : n.in) from |= from_[v];
-      for (ValueId v : n.out) from_[v] = from;
-    }
-  }
-
-  /// Carries that only gather a sum: c' = c + f(...), where f can be summed after the loop.
-  void find_sums() {
-    summand_.assign(n_c_, kNoValue);
-    for (size_t i = 0; i < n_c_; ++i) {
-      const ValueId carry = body_.inputs[n_x_ + i];
-      const GraphNode* add = maker(body_.outputs[i]);
-      if (!add || add->prim != Prim::add || uses_[carry] != 1 || uses_[add->out[0]] != 1) continue;
-      if ((add->in[0] == carry) == (add->in[1] == carry)) continue;
-      const ValueId f = add->in[add->in[0] == carry ? 1 : 0];
-      if (body_.values[f] == body_.values[carry] && can_sum(f)) summand_[i] = f;
-    }
-    for (size_t i = 0; i < n_c_; ++i)
-      if (summand_[i] == kNoValue) kept_carries_.push_back(i);
-  }
-
-  bool can_sum(ValueId f) const {
-    std::vector<ValueId> open{f};
-    for (int budget = 64; !open.empty(); --budget) {
-      const GraphNode* n = maker(open.back());
-      open.pop_back();
-      if (!n || budget == 0) return false;
-      if (n->prim == Prim::add && body_.values[n->in[0]] == body_.values[n->in[1]]) {
-        open.push_back(n->in[0]);
-        open.push_back(n->in[1]);
-      } else if (is_linear_view(*n)) {
-        open.push_back(n->in[0]);
-      } else {
-        if (!sums_over_time(*n)) return false;
-        for (ValueId v : n->in)
-          if (from_[v] == 0)
-            return false;  // one operand for all steps: another form, not seen in practice
-      }
-    }
-    return true;
-  }
-
-  /// What the next step needs stays in the loop.
-  void find_core() {
-    core_.assign(body_.values.size(), 0);
-    for (size_t i : kept_carries_) core_[body_.outputs[i]] = 1;
-    for (size_t i = body_.nodes.size(); i-- > 0;) {
-      const GraphNode& n = body_.nodes[i];
-      bool needed = primitive(n.prim).flags & kEffect;
-      for (ValueId v : n.out) needed |= core_[v];
-      if (needed)
-        for (ValueId v : n.in) core_[v] = 1;
-    }
-  }
+  static constexpr int kDeepest = 16;  // of products that follow each other behind the loop
 
   /// Emits before the loop: what is the same in each step, and products of sequences with all that they need.
   void hoist() {
     outer_.assign(body_.values.size(), kNoValue);
     stacked_.assign(body_.values.size(), Stacked{});
-    for (size_t i = 0; i < n_x_; ++i)
+    for (size_t i = 0; i < in_.n_x; ++i)
       stacked_[body_.inputs[i]] = {n_.in[i], a_.x_axes[i], a_.x_reversed[i] != 0};
-    for (size_t i = 0; i < n_cap_; ++i)
-      outer_[body_.inputs[n_x_ + n_c_ + i]] = n_.in[n_x_ + n_c_ + i];
+    for (size_t i = 0; i < in_.n_cap; ++i)
+      outer_[body_.inputs[in_.n_x + in_.n_c + i]] = n_.in[in_.n_x + in_.n_c + i];
     // Which nodes of sequences have a stacked form, and where its time axis is.
     std::vector<Stacked> form = stacked_;
     std::vector<uint8_t> wanted(body_.nodes.size(), 0), needed(body_.values.size(), 0);
     for (size_t i = 0; i < body_.nodes.size(); ++i) {
       const GraphNode& n = body_.nodes[i];
-      if (n.out.size() != 1 || from_[n.out[0]] != kFromSequence) continue;
+      if (n.out.size() != 1 || in_.from[n.out[0]] != LoopBody::kFromSequence) continue;
       bool possible = true, first = true, reversed = false;
       for (ValueId v : n.in) {
-        if (from_[v] == 0) continue;
+        if (in_.from[v] == 0) continue;
         possible &= form[v].value != kNoValue && (first || form[v].reversed == reversed);
         reversed = form[v].reversed;
         first = false;
@@ -200,14 +83,14 @@ class LoopRewriter {
     }
     for (size_t i = body_.nodes.size(); i-- > 0;) {
       const GraphNode& n = body_.nodes[i];
-      if (from_[n.out[0]] == kFromSequence && form[n.out[0]].value != kNoValue)
+      if (in_.from[n.out[0]] == LoopBody::kFromSequence && form[n.out[0]].value != kNoValue)
         wanted[i] |= needed[n.out[0]];
       if (wanted[i])
         for (ValueId v : n.in) needed[v] = 1;
     }
     for (size_t i = 0; i < body_.nodes.size(); ++i) {
       const GraphNode& n = body_.nodes[i];
-      if (from_[n.out[0]] == 0) {
+      if (in_.from[n.out[0]] == 0) {
         move_out(n);
       } else if (wanted[i]) {
         const Operands o = operands(n, [&](ValueId v) { return stacked_[v].axis; });
@@ -222,15 +105,7 @@ class LoopRewriter {
   /// The same in each step: computed once. Constants stay in the body too, where they cost nothing.
   void move_out(const GraphNode& n) {
     if (!n.bodies.empty() || n.prim == Prim::gather) return;  // may fail where no step runs
-    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
-    for (ValueId v : n.in) {
-      if (outer_[v] == kNoValue) return;
-      copy.in.push_back(outer_[v]);
-    }
-    Types types;
-    for (ValueId v : n.out) types.push_back(body_.values[v]);
-    const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
-    for (size_t i = 0; i < n.out.size(); ++i) outer_[n.out[i]] = out[i];
+    if (invariants_are_out(n)) r_.copy(body_, n, outer_);
   }
 
   struct Operands {
@@ -244,21 +119,21 @@ class LoopRewriter {
     Operands o;
     for (ValueId v : n.in) {
       o.type.push_back(body_.values[v]);
-      o.axis.push_back(from_[v] == 0 ? kInvariant : axis_of(v));
+      o.axis.push_back(in_.from[v] == 0 ? kInvariant : axis_of(v));
     }
     return o;
   }
   template <class F>
   ValueId emit(const GraphNode& n, const Operands& o, F value_of) {
     SmallVec<ValueId, 4> values;
-    for (ValueId v : n.in) values.push_back(from_[v] == 0 ? outer_[v] : value_of(v));
+    for (ValueId v : n.in) values.push_back(in_.from[v] == 0 ? outer_[v] : value_of(v));
     return emit_stacked(r_, n, o.types(), body_.values[n.out[0]], o.axes(),
                         {values.data(), values.size()}, a_.length);
   }
 
   bool invariants_are_out(const GraphNode& n) const {
     for (ValueId v : n.in)
-      if (from_[v] == 0 && outer_[v] == kNoValue) return false;
+      if (in_.from[v] == 0 && outer_[v] == kNoValue) return false;
     return true;
   }
 
@@ -267,24 +142,24 @@ class LoopRewriter {
   SmallVec<ValueId, 1> results() {
     SmallVec<ValueId, 1> out;
     size_t kept = 0;
-    for (size_t i = 0; i < n_c_; ++i) {
-      if (summand_[i] == kNoValue) {
+    for (size_t i = 0; i < in_.n_c; ++i) {
+      if (in_.summand[i] == kNoValue) {
         out.push_back(planning_ ? kNoValue : kept_results_[kept]);
         ++kept;
         continue;
       }
-      const ValueId sum = sum_of(summand_[i], 0);
-      out.push_back(planning_ ? kNoValue : r_.emit(Prim::add, {n_.in[n_x_ + i], sum}));
+      const ValueId sum = sum_of(in_.summand[i], 0);
+      out.push_back(planning_ ? kNoValue : r_.emit(Prim::add, {n_.in[in_.n_x + i], sum}));
     }
     for (size_t i = 0; i < static_cast<size_t>(a_.ys); ++i)
-      out.push_back(all_steps(body_.outputs[n_c_ + i], a_.y_axes[i], a_.y_reversed[i] != 0, 0));
+      out.push_back(all_steps(body_.outputs[in_.n_c + i], a_.y_axes[i], a_.y_reversed[i] != 0, 0));
     return out;
   }
 
   /// The sum of f over all steps. The depth is bounded by can_sum.
   ValueId sum_of(ValueId f, int depth) {
-    const GraphNode& n = *maker(f);
-    if (n.prim == Prim::add && !sums_over_time(n)) {
+    const GraphNode& n = *in_.maker(f);
+    if (n.prim == Prim::add) {
       const ValueId a = sum_of(n.in[0], depth + 1), b = sum_of(n.in[1], depth + 1);
       return planning_ ? kNoValue : r_.emit(Prim::add, {a, b});
     }
@@ -301,8 +176,8 @@ class LoopRewriter {
   std::optional<ValueId> part_of_larger_sum(const GraphNode& n, int depth) {
     if (n.prim == Prim::conv_filter_grad) return std::nullopt;
     const ValueId last = n.in[n.in.size() - 1];
-    const auto part = parts_.find(last);
-    if (part == parts_.end()) return std::nullopt;
+    const auto part = in_.parts.find(last);
+    if (part == in_.parts.end()) return std::nullopt;
     // The axis of the result that is the concat's.
     int64_t axis = part->second.axis;
     const auto count = [](const Ints& v, int64_t below) {
@@ -323,12 +198,11 @@ class LoopRewriter {
     in[in.size() - 1] = part->second.whole;
     const ValueId sum = sum_of_operands(n, in, depth);
     if (planning_) return kNoValue;
-    const size_t rank = r_.type(sum).shape.ndim();
-    attrs::slice s{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
-    s.starts[static_cast<size_t>(axis)] = part->second.start;
-    s.stops[static_cast<size_t>(axis)] =
-        part->second.start + body_.values[last].shape.dim(static_cast<size_t>(part->second.axis));
-    return r_.emit(std::move(s), {sum});
+    const int64_t start = part->second.start,
+                  size = body_.values[last].shape.dim(static_cast<size_t>(part->second.axis));
+    return r_.emit(
+        slice_along(r_.type(sum).shape.ndim(), {static_cast<size_t>(axis), start, start + size}),
+        {sum});
   }
 
   /// All operands along the axis of one that exists already, if there is one.
@@ -345,9 +219,9 @@ class LoopRewriter {
 
   /// A value of the body for all steps, along that axis and in that order.
   ValueId all_steps(ValueId v, int64_t axis, bool reversed, int depth) {
-    if (from_[v] != 0 && stacked_[v].value != kNoValue)
+    if (in_.from[v] != 0 && stacked_[v].value != kNoValue)
       return arranged(stacked_[v], axis, reversed);
-    const GraphNode* n = maker(v);
+    const GraphNode* n = in_.maker(v);
     const std::optional<int64_t> at =
         movable_[v] && depth < kDeepest ? operand_axis(*n, axis) : std::nullopt;
     if (!at) return request(v, axis, reversed);
@@ -355,7 +229,7 @@ class LoopRewriter {
     if (const auto known = moved_.find(key); known != moved_.end()) return known->second;
     std::map<ValueId, ValueId> values;
     for (ValueId o : n->in)
-      if (from_[o] != 0) values[o] = all_steps(o, *at, reversed, depth + 1);
+      if (in_.from[o] != 0) values[o] = all_steps(o, *at, reversed, depth + 1);
     ValueId made = kNoValue;
     if (!planning_) {
       const Operands o = operands(*n, [&](ValueId) { return *at; });
@@ -372,7 +246,7 @@ class LoopRewriter {
     movable_.assign(body_.values.size(), 0);
     for (const GraphNode& n : body_.nodes) {
       const ValueId v = n.out[0];
-      if (n.out.size() != 1 || core_[v] || from_[v] == 0 || !invariants_are_out(n)) continue;
+      if (n.out.size() != 1 || in_.core[v] || in_.from[v] == 0 || !invariants_are_out(n)) continue;
       bool follows = false;
       for (ValueId o : n.in) follows |= movable_[o];
       const bool passes = primitive(n.prim).how == How::elementwise || is_linear_view(n);
@@ -384,7 +258,7 @@ class LoopRewriter {
   std::optional<int64_t> operand_axis(const GraphNode& n, int64_t wanted) const {
     size_t shallowest = SIZE_MAX;
     for (ValueId v : n.in)
-      if (from_[v] != 0) shallowest = std::min(shallowest, body_.values[v].shape.ndim());
+      if (in_.from[v] != 0) shallowest = std::min(shallowest, body_.values[v].shape.ndim());
     std::optional<int64_t> any;
     for (int64_t at = 0; at <= static_cast<int64_t>(shallowest); ++at) {
       const Operands o = operands(n, [&](ValueId) { return at; });
@@ -436,37 +310,30 @@ class LoopRewriter {
       a.x_axes.push_back(s.axis);
       a.x_reversed.push_back(s.reversed);
     };
-    for (size_t i = 0; i < n_x_; ++i) add_sequence(body_.inputs[i], stacked_[body_.inputs[i]]);
+    for (size_t i = 0; i < in_.n_x; ++i) add_sequence(body_.inputs[i], stacked_[body_.inputs[i]]);
     for (ValueId v : hoisted_) add_sequence(v, stacked_[v]);
-    for (size_t i : kept_carries_) take(body_.inputs[n_x_ + i], n_.in[n_x_ + i]);
-    for (size_t i = 0; i < n_cap_; ++i) take(body_.inputs[n_x_ + n_c_ + i], n_.in[n_x_ + n_c_ + i]);
+    for (size_t i : in_.kept_carries) take(body_.inputs[in_.n_x + i], n_.in[in_.n_x + i]);
+    for (size_t i = 0; i < in_.n_cap; ++i)
+      take(body_.inputs[in_.n_x + in_.n_c + i], n_.in[in_.n_x + in_.n_c + i]);
     std::vector<uint8_t> read(body_.values.size(), 0);  // by what stays in the loop
     for (const GraphNode& n : body_.nodes)
       if (outer_[n.out[0]] == kNoValue)
         for (ValueId v : n.in) read[v] = 1;
     for (const Request& q : requests_) read[q.inner] = 1;
-    for (size_t i : kept_carries_) read[body_.outputs[i]] = 1;
+    for (size_t i : in_.kept_carries) read[body_.outputs[i]] = 1;
     for (const GraphNode& n : body_.nodes)
-      if (from_[n.out[0]] == 0 && n.prim != Prim::constant)
+      if (in_.from[n.out[0]] == 0 && n.prim != Prim::constant)
         for (ValueId v : n.out)
           if (outer_[v] != kNoValue && read[v]) take(v, outer_[v]);
     now[body_.inputs.back()] = body.input(body_.values[body_.inputs.back()]);
     for (const GraphNode& n : body_.nodes) {
       if (now[n.out[0]] != kNoValue) continue;
-      GraphNode copy{n.prim, {}, {}, n.attrs, n.bodies, n.name};
-      bool possible = true;
-      for (ValueId v : n.in) {
-        possible &= now[v] != kNoValue;
-        copy.in.push_back(now[v]);
-      }
-      if (!possible) continue;  // it reads a sum that is taken after the loop
-      Types types;
-      for (ValueId v : n.out) types.push_back(body_.values[v]);
-      const SmallVec<ValueId, 1> out = body.emit(std::move(copy), types);
-      for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
+      const bool possible =
+          std::all_of(n.in.begin(), n.in.end(), [&](ValueId v) { return now[v] != kNoValue; });
+      if (possible) body.copy(body_, n, now);  // else it reads a sum that is taken after the loop
     }
     Types types;
-    for (size_t i : kept_carries_) {
+    for (size_t i : in_.kept_carries) {
       body.graph.outputs.push_back(now[body_.outputs[i]]);
       types.push_back(types_[i]);
     }
@@ -479,7 +346,7 @@ class LoopRewriter {
       a.y_reversed.push_back(q.reversed);
     }
     a.xs = static_cast<int64_t>(a.x_axes.size());
-    a.carries = static_cast<int64_t>(kept_carries_.size());
+    a.carries = static_cast<int64_t>(in_.kept_carries.size());
     a.ys = static_cast<int64_t>(requests_.size());
     if (types.empty()) return {};
     loop.attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
@@ -492,19 +359,12 @@ class LoopRewriter {
   const Types& types_;
   const attrs::scan a_;
   const Graph& body_;
-  size_t n_x_, n_c_, n_cap_;
+  const LoopBody in_;  // what the body is made of
   bool planning_ = true;
-  std::vector<int32_t> maker_;
-  std::vector<uint32_t> uses_;
-  std::vector<uint8_t> from_, core_;
-  std::vector<ValueId> summand_;      // per carry: what it sums up, or kNoValue
-  std::vector<size_t> kept_carries_;  // the others
   std::vector<ValueId> kept_results_;
-  std::vector<ValueId> outer_;  // per value of the body that is the same in each step: that value
-  std::vector<Stacked>
-      stacked_;  // per value of the body: its form before the loop, where there is one
+  std::vector<ValueId> outer_;    // per value of the body that is the same in each step: that value
+  std::vector<Stacked> stacked_;  // per value of the body: its form before the loop, if it has one
   std::vector<ValueId> hoisted_;
-  std::map<ValueId, Part> parts_;
   std::vector<Request> requests_;
   std::vector<uint8_t> movable_;
   std::map<std::tuple<ValueId, int64_t, bool>, ValueId> moved_;

@@ -7,6 +7,7 @@
 
 #include "passes/passes.h"
 #include "passes/rewriter.h"
+#include "passes/slices.h"
 
 namespace horngate {
 namespace {
@@ -90,19 +91,11 @@ class ProductMerger {
   void visit(const GraphNode& n) {
     if (n.out.size() == 1 && now_[n.out[0]] != kNoValue) return;
     if (n.prim == Prim::dot_general && merge_family(n)) return;
-    GraphNode copy{n.prim, {}, {}, n.attrs, n.bodies, n.name};
-    for (ValueId v : n.in) copy.in.push_back(now_[v]);
-    if (n.prim == Prim::add) {
-      const ValueId sum = merge_sum(n);
-      if (sum != kNoValue) {
-        now_[n.out[0]] = sum;
-        return;
-      }
-    }
-    Types types;
-    for (ValueId v : n.out) types.push_back(g_.values[v]);
-    const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
-    for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
+    const ValueId sum = n.prim == Prim::add ? merge_sum(n) : kNoValue;
+    if (sum != kNoValue)
+      now_[n.out[0]] = sum;
+    else
+      r_.copy(g_, n, now_);
   }
 
   /// All products of one x whose matrices are there already.
@@ -124,10 +117,8 @@ class ProductMerger {
     int64_t at = 0;
     for (const GraphNode* m : members) {
       const int64_t width = g_.values[m->out[0]].shape.dim(rank - 1);
-      attrs::slice s{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
-      s.starts[rank - 1] = at;
-      s.stops[rank - 1] = at += width;
-      now_[m->out[0]] = r_.emit(std::move(s), {y});
+      now_[m->out[0]] = r_.emit(slice_along(rank, {rank - 1, at, at + width}), {y});
+      at += width;
     }
     return true;
   }

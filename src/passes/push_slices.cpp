@@ -5,7 +5,7 @@
 
 #include "passes/passes.h"
 #include "passes/rewriter.h"
-#include "prims/rules.h"
+#include "passes/slices.h"
 
 namespace horngate {
 namespace {
@@ -22,16 +22,11 @@ class SlicePusher {
     for (ValueId v : g_.inputs) now_[v] = r_.input(g_.values[v]);
     for (const GraphNode& n : g_.nodes) {
       if (n.out.size() == 1 && axis_[n.out[0]] != kNone) continue;  // only its slices are needed
-      if (const auto range = range_of(n); range && axis_[n.in[0]] == range->axis) {
+      if (const auto range = range_of(n); range && axis_[n.in[0]] == axis_of(*range)) {
         now_[n.out[0]] = part(n.in[0], *range);
         continue;
       }
-      GraphNode copy{n.prim, {}, {}, n.attrs, n.bodies, n.name};
-      for (ValueId v : n.in) copy.in.push_back(now_[v]);
-      Types types;
-      for (ValueId v : n.out) types.push_back(g_.values[v]);
-      const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
-      for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
+      r_.copy(g_, n, now_);
     }
     for (ValueId v : g_.outputs) r_.graph.outputs.push_back(now_[v]);
     r_.graph.in_place = g_.in_place;
@@ -40,27 +35,9 @@ class SlicePusher {
 
  private:
   static constexpr int32_t kNone = -1;
-  struct Range {
-    int32_t axis = kNone;
-    int64_t start = 0, stop = 0;
-    auto operator<=>(const Range&) const = default;
-  };
-
-  /// A slice with steps of 1 that cuts one axis.
-  std::optional<Range> range_of(const GraphNode& n) const {
-    if (n.prim != Prim::slice || n.in.size() != 1) return std::nullopt;
-    const auto& a = n.as<attrs::slice>();
-    const Shape& from = g_.values[n.in[0]].shape;
-    Range r;
-    for (size_t i = 0; i < from.ndim(); ++i) {
-      const int64_t step = a.steps.empty() ? 1 : a.steps[i];
-      const rules::SliceRange s = rules::slice_range(from.dim(i), a.starts[i], a.stops[i], step);
-      if (step != 1) return std::nullopt;
-      if (s.count == from.dim(i)) continue;
-      if (r.axis != kNone) return std::nullopt;
-      r = {static_cast<int32_t>(i), s.start, s.start + s.count};
-    }
-    return r.axis == kNone ? std::nullopt : std::optional(r);
+  static int32_t axis_of(const AxisRange& r) { return static_cast<int32_t>(r.axis); }
+  std::optional<AxisRange> range_of(const GraphNode& n) const {
+    return n.in.empty() ? std::nullopt : axis_range(n, g_.values[n.in[0]].shape);
   }
 
   /// axis_[v]: all that reads v is slices along that axis, or such values made of it.
@@ -68,8 +45,11 @@ class SlicePusher {
     axis_.assign(g_.values.size(), kNone);
     std::vector<std::vector<uint32_t>> readers(g_.values.size());
     std::vector<uint8_t> is_output(g_.values.size(), 0);
-    for (uint32_t i = 0; i < g_.nodes.size(); ++i)
+    maker_.assign(g_.values.size(), 0);
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
       for (ValueId v : g_.nodes[i].in) readers[v].push_back(i);
+      for (ValueId v : g_.nodes[i].out) maker_[v] = i;
+    }
     for (ValueId v : g_.outputs) is_output[v] = 1;
     std::vector<int> depth(g_.values.size(), 0);
     for (size_t i = g_.nodes.size(); i-- > 0;) {
@@ -79,13 +59,13 @@ class SlicePusher {
           n.prim == Prim::broadcast || readers[v].empty())
         continue;
       int32_t axis = kNone;
-      std::vector<Range> ranges;
+      std::vector<AxisRange> ranges;
       bool fits = true;
       for (uint32_t reader : readers[v]) {
         const GraphNode& c = g_.nodes[reader];
         int32_t here = kNone;
         if (const auto r = range_of(c)) {
-          here = r->axis;
+          here = axis_of(*r);
           ranges.push_back(*r);
         } else if (c.out.size() == 1 && g_.values[c.out[0]].shape == g_.values[v].shape) {
           here = axis_[c.out[0]];
@@ -103,23 +83,19 @@ class SlicePusher {
   }
 
   /// The part of a value, with the slices pushed above the element-wise nodes; recursion is bounded by kDeepest.
-  ValueId part(ValueId v, const Range& range) {
+  ValueId part(ValueId v, const AxisRange& range) {
     const auto key = std::pair(v, range);
     if (const auto it = parts_.find(key); it != parts_.end()) return it->second;
     const size_t rank = g_.values[v].shape.ndim();
     ValueId made;
     if (axis_[v] == kNone) {
-      attrs::slice s{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
-      s.starts[static_cast<size_t>(range.axis)] = range.start;
-      s.stops[static_cast<size_t>(range.axis)] = range.stop;
-      made = r_.emit(std::move(s), {now_[v]});
+      made = r_.emit(slice_along(rank, range), {now_[v]});
     } else {
-      const GraphNode& n = *maker(v);
+      const GraphNode& n = g_.nodes[maker_[v]];
       SmallVec<ValueId, 4> in;
       for (ValueId o : n.in) {
-        const auto lead = static_cast<int32_t>(rank - g_.values[o].shape.ndim());
-        const bool repeats = range.axis < lead ||
-                             g_.values[o].shape.dim(static_cast<size_t>(range.axis - lead)) == 1;
+        const size_t lead = rank - g_.values[o].shape.ndim();
+        const bool repeats = range.axis < lead || g_.values[o].shape.dim(range.axis - lead) == 1;
         in.push_back(repeats ? now_[o] : part(o, {range.axis - lead, range.start, range.stop}));
       }
       made = r_.emit(n.prim, std::move(in), n.attrs);
@@ -128,21 +104,12 @@ class SlicePusher {
     return made;
   }
 
-  const GraphNode* maker(ValueId v) {
-    if (maker_.empty()) {
-      maker_.assign(g_.values.size(), 0);
-      for (size_t i = 0; i < g_.nodes.size(); ++i)
-        for (ValueId o : g_.nodes[i].out) maker_[o] = i;
-    }
-    return &g_.nodes[maker_[v]];
-  }
-
   const Graph& g_;
   Rewriter r_;
   std::vector<ValueId> now_;
   std::vector<int32_t> axis_;
   std::vector<size_t> maker_;
-  std::map<std::pair<ValueId, Range>, ValueId> parts_;
+  std::map<std::pair<ValueId, AxisRange>, ValueId> parts_;
 };
 
 }  // namespace

@@ -84,6 +84,15 @@ ValueId Rewriter::emit(Prim prim, SmallVec<ValueId, 4> in, AttrRef attrs) {
   return emit(std::move(n), types)[0];
 }
 
+void Rewriter::copy(const Graph& from, const GraphNode& node, std::vector<ValueId>& now) {
+  GraphNode made = node;
+  for (ValueId& v : made.in) v = now[v];
+  Types types;
+  for (ValueId v : node.out) types.push_back(from.values[v]);
+  const SmallVec<ValueId, 1> out = emit(std::move(made), types);
+  for (size_t i = 0; i < node.out.size(); ++i) now[node.out[i]] = out[i];
+}
+
 ValueId Rewriter::constant(const Array& value) { return emit(attrs::constant{.value = value}, {}); }
 
 SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {

@@ -28,6 +28,9 @@ class Rewriter {
   ValueId emit(A a, SmallVec<ValueId, 4> in) {
     return emit(A::kPrim, std::move(in), AttrRef(new AttrsOf<A>(std::move(a))));
   }
+  /// Emits a node of another graph as it is: `now` has the values that stand for its operands and gets those that
+  /// stand for its results.
+  void copy(const Graph& from, const GraphNode& node, std::vector<ValueId>& now);
   ValueId constant(const Array& value);
   const TensorType& type(ValueId v) const { return graph.values[v]; }
   /// The node that makes v, or nullptr for inputs.

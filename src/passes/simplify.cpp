@@ -1,7 +1,7 @@
 // Local rules of the Rewriter: a node that does nothing is its operand; views of views, slices of concats and
 // sums of paddings become simpler nodes.
 #include "passes/rewriter.h"
-#include "prims/rules.h"
+#include "passes/slices.h"
 
 namespace horngate {
 namespace {
@@ -10,39 +10,6 @@ bool is_whole_slice(const attrs::slice& a, const Shape& in, const Shape& out) {
   for (int64_t s : a.steps)
     if (s != 1) return false;
   return in == out && in.is_static();
-}
-
-/// A slice with steps of 1 along one axis only.
-struct Range {
-  ValueId source;
-  size_t axis = 0;
-  int64_t start = 0, stop = 0;
-};
-
-std::optional<Range> range_of(const GraphNode& n, const Shape& from) {
-  if (n.prim != Prim::slice || n.in.size() != 1 || !from.is_static()) return std::nullopt;
-  const auto& a = n.as<attrs::slice>();
-  Range r{n.in[0]};
-  size_t cut = 0;
-  for (size_t i = 0; i < from.ndim(); ++i) {
-    const int64_t step = a.steps.empty() ? 1 : a.steps[i];
-    const rules::SliceRange s = rules::slice_range(from.dim(i), a.starts[i], a.stops[i], step);
-    if (step != 1) return std::nullopt;
-    if (s.count == from.dim(i)) continue;
-    r.axis = i;
-    r.start = s.start;
-    r.stop = s.start + s.count;
-    ++cut;
-  }
-  if (cut != 1) return std::nullopt;
-  return r;
-}
-
-attrs::slice slice_along(size_t rank, size_t axis, int64_t start, int64_t stop) {
-  attrs::slice a{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
-  a.starts[axis] = start;
-  a.stops[axis] = stop;
-  return a;
 }
 
 }  // namespace
@@ -95,34 +62,34 @@ ValueId Rewriter::simplify_concat(GraphNode& n, const TensorType& out) {
       parts.push_back(v);
   }
   n.in = parts;
-  std::optional<Range> all;
+  ValueId source = kNoValue;
+  AxisRange all;
   for (ValueId v : parts) {
     const GraphNode* from = maker(v);
-    const auto r =
-        from && !from->in.empty() ? range_of(*from, graph.values[from->in[0]].shape) : std::nullopt;
+    const auto r = from && !from->in.empty() ? axis_range(*from, graph.values[from->in[0]].shape)
+                                             : std::nullopt;
     if (!r || static_cast<int64_t>(r->axis) != axis) return kNoValue;
-    if (all && (r->source != all->source || r->start != all->stop)) return kNoValue;
-    if (all)
-      all->stop = r->stop;
-    else
-      all = r;
+    if (source != kNoValue && (from->in[0] != source || r->start != all.stop)) return kNoValue;
+    if (source == kNoValue) all = *r;
+    source = from->in[0];
+    all.stop = r->stop;
   }
-  if (graph.values[all->source] == out) return all->source;
-  return emit(slice_along(out.shape.ndim(), all->axis, all->start, all->stop), {all->source});
+  if (graph.values[source] == out) return source;
+  return emit(slice_along(out.shape.ndim(), all), {source});
 }
 
 /// A slice within one part of a concat.
 ValueId Rewriter::slice_of_concat(const GraphNode& n, const TensorType& out) {
   const GraphNode* from = maker(n.in[0]);
   if (!from || from->prim != Prim::concat || !out.shape.is_static()) return kNoValue;
-  const auto r = range_of(n, graph.values[n.in[0]].shape);
+  const auto r = axis_range(n, graph.values[n.in[0]].shape);
   if (!r || static_cast<int64_t>(r->axis) != from->as<attrs::concat>().axis) return kNoValue;
   int64_t begin = 0;
   for (ValueId part : from->in) {
     const int64_t end = begin + graph.values[part].shape.dim(r->axis);
     if (r->start >= begin && r->stop <= end) {
       if (r->stop - r->start == end - begin) return part;
-      return emit(slice_along(out.shape.ndim(), r->axis, r->start - begin, r->stop - begin),
+      return emit(slice_along(out.shape.ndim(), {r->axis, r->start - begin, r->stop - begin}),
                   {part});
     }
     begin = end;

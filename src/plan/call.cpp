@@ -5,13 +5,9 @@
 #include <cstring>
 
 #include "engines/abi.h"
+#include "ir/align.h"
 
 namespace horngate {
-namespace {
-
-size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-}  // namespace
 
 void* FunctionImpl::Call::pointer_of(const Array& a) {
   if (!a.is_sparse()) return a.raw();
@@ -78,14 +74,14 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   }
   size_t bytes = 0;
   for (size_t s = inputs.size(); s < plan.slots.size(); ++s)
-    if (!data[s] && !is_given(plan, s)) bytes += padded(plan.slots[s].nbytes()) + 64;
+    if (!data[s] && !is_given(plan, s)) bytes += aligned_bytes(plan.slots[s].nbytes()) + 64;
   if (bytes == 0) return;
   temporaries = Storage::allocate(bytes);
   auto* at = static_cast<std::byte*>(temporaries.data());
   for (size_t s = inputs.size(); s < plan.slots.size(); ++s) {
     if (data[s] || is_given(plan, s)) continue;
     data[s] = at;
-    at += padded(plan.slots[s].nbytes());
+    at += aligned_bytes(plan.slots[s].nbytes());
   }
 }
 

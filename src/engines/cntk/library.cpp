@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "common/elf_check.h"
+#include "common/folders.h"
 
 namespace horngate::cntk {
 namespace {
@@ -29,11 +30,6 @@ bool exists(const std::string& path) {
   return ::stat(path.c_str(), &s) == 0;
 }
 
-std::string env(const char* name) {
-  const char* v = std::getenv(name);
-  return v ? v : "";
-}
-
 /// The folder with the libraries: `folder` itself, or where a wheel or an installed package has them.
 std::string libs_in(const std::string& folder) {
   for (const char* sub : {"", "/cntk/libs", "/libs"})
@@ -42,36 +38,34 @@ std::string libs_in(const std::string& folder) {
 }
 
 std::string find_folder() {
-  if (const std::string at = env("HORNGATE_CNTK"); !at.empty()) {
-    const std::string found = libs_in(at);
-    if (found.empty())
-      throw std::runtime_error("HORNGATE_CNTK is " + at + ", where there is no " + kCore + "." +
-                               kGet);
-    return found;
+  std::string places;
+  for (const auto& folder : engines::engine_folders("HORNGATE_CNTK", "cntk")) {
+    if (const std::string found = libs_in(folder.string()); !found.empty()) return found;
+    places += (places.empty() ? "" : ", ") + folder.string();
   }
-  std::string home = env("HORNGATE_HOME");
-  if (home.empty()) home = env("HOME") + "/.horngate";
-  std::string places = home + "/engines/cntk";
-  if (const std::string found = libs_in(places); !found.empty()) return found;
-  // Folders of the running Python's packages, as the Python module passes them on.
-  const std::string paths = env("HORNGATE_PYTHON_PATHS");
-  for (size_t at = 0; at < paths.size();) {
-    const size_t end = std::min(paths.find(':', at), paths.size());
-    if (const std::string one = paths.substr(at, end - at); !one.empty()) {
-      if (const std::string found = libs_in(one); !found.empty()) return found;
-      places += ", " + one;
-    }
-    at = end + 1;
-  }
+  if (const std::string set = engines::environment("HORNGATE_CNTK"); !set.empty())
+    throw std::runtime_error("HORNGATE_CNTK is " + set + ", where there is no " + kCore + "." +
+                             kGet);
   throw std::runtime_error("CNTK is not installed (looked for " + std::string(kCore) + " in " +
                            places + ")." + kGet);
+}
+
+/// Empty, or what is wrong with a library, to stand after its path.
+std::string fault_of(const std::string& path) {
+  const engines::LibraryFile f = engines::measure_library(path);
+  if (!f.exists) return "is missing.";
+  if (!f.is_library) return "is not a shared object.";
+  if (f.is_whole) return {};
+  if (f.needed == 0) return "is truncated.";
+  return "is truncated: it has " + std::to_string(f.size) + " bytes and needs " +
+         std::to_string(f.needed) + ".";
 }
 
 /// The five files are there and whole: the loader would crash on a truncated one.
 void check_files(const std::string& folder) {
   for (const char* file : kFiles) {
     const std::string path = folder + "/" + file;
-    if (const std::string why = common::elf_problem(path); !why.empty())
+    if (const std::string why = fault_of(path); !why.empty())
       throw std::runtime_error(path + " " + why + " Install CNTK again." + kGet);
   }
 }
@@ -223,7 +217,7 @@ void load(Library& l) {
   if (!bind.missing().empty())
     throw std::runtime_error(l.folder + " has another version of CNTK than 2.7: " + bind.missing() +
                              " is missing." + kGet);
-  const int threads = std::atoi(env("HORNGATE_CNTK_CONV_THREADS").c_str());
+  const int threads = std::atoi(engines::environment("HORNGATE_CNTK_CONV_THREADS").c_str());
   l.set_mkl_threads(threads > 0 ? threads : 1);
 }
 

@@ -6,6 +6,7 @@
 
 #include "engines/native/memory_plan.h"
 #include "engines/native/views.h"
+#include "ir/align.h"
 #include "ir/check.h"
 #include "passes/passes.h"
 
@@ -96,7 +97,7 @@ class Executable::Compiler {
         Place& place = place_[alias_of_[v]];
         if (place.kind != Place::nowhere) continue;
         place = {Place::derived, bytes};
-        bytes += (bytes_of(alias_of_[v]) + 63) / 64 * 64;
+        bytes += aligned_bytes(bytes_of(alias_of_[v]));
       }
     }
     exe_.derived_bytes_ = bytes;

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "ir/align.h"
 #include "ir/check.h"
 
 namespace horngate::native {
@@ -32,7 +33,7 @@ Derived::Bytes Derived::get(Executable& exe, const void* const* in, const uint64
     if (is_for(exe, stamps)) return bytes_;
   }
   const size_t size = exe.derived_bytes();
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, (size + 63) / 64 * 64));
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, aligned_bytes(size)));
   check<RuntimeError>(memory != nullptr, "function", "out of memory: ", size, " bytes.");
   held += size;
   Bytes fresh(memory, [size](const std::byte* p) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "ir/align.h"
+
 namespace horngate::native {
 
 class MemoryPlan {
@@ -15,7 +17,7 @@ class MemoryPlan {
   size_t peak() const { return end_; }
 
  private:
-  static size_t padded(size_t bytes) { return bytes == 0 ? 64 : (bytes + 63) / 64 * 64; }
+  static size_t padded(size_t bytes) { return bytes == 0 ? 64 : aligned_bytes(bytes); }
   void insert(size_t offset, size_t bytes);
 
   std::map<size_t, size_t> free_;                // offset -> bytes

@@ -3,10 +3,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <string_view>
 #include <system_error>
-#include <vector>
+
+#include "../common/folders.h"
 
 namespace horngate::theano {
 namespace {
@@ -17,17 +16,6 @@ constexpr const char* kAdvice =
     " Run `horngate engines install theano`, or set HORNGATE_THEANO to the folder of a virtual "
     "environment with "
     "Theano 1.0.5.";
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-fs::path home() {
-  if (const std::string set = variable("HORNGATE_HOME"); !set.empty()) return set;
-  if (const std::string user = variable("HOME"); !user.empty()) return fs::path(user) / ".horngate";
-  return {};
-}
 
 bool is_there(const fs::path& path) {
   std::error_code ignored;
@@ -41,20 +29,15 @@ std::vector<fs::path> environments() {
     out.push_back(folder);
     out.push_back(folder / "venv");
   };
-  if (const std::string set = variable("HORNGATE_THEANO"); !set.empty()) {
+  if (const std::string set = engines::environment("HORNGATE_THEANO"); !set.empty()) {
     add(set);
     return out;
   }
-  if (const fs::path h = home(); !h.empty()) add(h / "engines" / "theano");
-  const std::string paths =
-      variable("HORNGATE_PYTHON_PATHS");  // site-packages of the running Python
-  for (std::string_view rest = paths; !rest.empty();) {
-    const size_t colon = rest.find(':');
-    const fs::path site(rest.substr(0, colon));
+  if (const fs::path home = engines::horngate_home(); !home.empty())
+    add(home / "engines" / "theano");
+  for (const fs::path& site : engines::python_folders())
     if (is_there(site / "theano" / "__init__.py"))
       out.push_back(site.parent_path().parent_path().parent_path());
-    rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
-  }
   return out;
 }
 
@@ -98,15 +81,16 @@ std::string find_installation(Installation& found) {
   found.worker = beside_this_file() / "theano_worker" / "worker.py";
   if (!is_there(found.worker))
     return found.worker.string() + " is missing: it belongs to the plug-in.";
-  found.cache = variable("HORNGATE_THEANO_CACHE");
-  if (found.cache.empty() && !home().empty()) found.cache = home() / "cache" / "theano";
+  found.cache = engines::environment("HORNGATE_THEANO_CACHE");
+  const fs::path home = engines::horngate_home();
+  if (found.cache.empty() && !home.empty()) found.cache = home / "cache" / "theano";
   for (const fs::path& environment : environments()) {
     const fs::path python = environment / "bin" / "python3";
     if (!is_there(python)) continue;
     found.python = python;
     return fault_of(environment);
   }
-  const std::string set = variable("HORNGATE_THEANO");
+  const std::string set = engines::environment("HORNGATE_THEANO");
   return "Theano is not installed" +
          (set.empty() ? std::string(".") : ": there is no bin/python3 in " + set + ".") + kAdvice;
 }

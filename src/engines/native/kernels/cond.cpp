@@ -1,5 +1,6 @@
 // cond: runs one of two compiled branches.
 #include "engines/native/bodies.h"
+#include "ir/align.h"
 
 namespace horngate::native::kernels {
 namespace {
@@ -25,7 +26,7 @@ class CondKernel final : public Kernel {
   }
 
  private:
-  static size_t arena_bytes(const Executable& e) { return (e.arena_bytes() + 63) / 64 * 64; }
+  static size_t arena_bytes(const Executable& e) { return aligned_bytes(e.arena_bytes()); }
   static size_t bytes_of(const Executable& e) { return arena_bytes(e) + e.derived_bytes(); }
 
   std::shared_ptr<Executable> then_, else_;

@@ -8,6 +8,7 @@
 
 #include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernel.h"
+#include "ir/align.h"
 
 namespace horngate::native::kernels::ctc {
 
@@ -36,7 +37,7 @@ class Scratch {
   template <class T>
   T* take(int64_t n) {
     const uintptr_t at = base_ + used_;
-    used_ += (static_cast<size_t>(n) * sizeof(T) + 63) & ~size_t{63};
+    used_ += aligned_bytes(static_cast<size_t>(n) * sizeof(T));
     return reinterpret_cast<T*>(at);
   }
   size_t used() const { return used_; }

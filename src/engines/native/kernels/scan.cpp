@@ -3,11 +3,10 @@
 #include <cstring>
 
 #include "engines/native/bodies.h"
+#include "ir/align.h"
 
 namespace horngate::native::kernels {
 namespace {
-
-size_t padded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 /// A sequence cut into slices along an axis: `outer` runs of `run` bytes, `length` of them interleaved.
 struct Slices {
@@ -58,7 +57,7 @@ class ScanKernel final : public Kernel {
     length_ = static_cast<size_t>(a.length);
     const auto reserve = [&](size_t bytes) {
       const size_t at = scratch_;
-      scratch_ += padded(bytes);
+      scratch_ += aligned_bytes(bytes);
       return at;
     };
     for (size_t i = 0; i < n_x_; ++i) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "engines/native/threads.h"
+#include "ir/align.h"
 
 namespace horngate::native {
 
@@ -30,8 +31,5 @@ void for_units(int64_t units, int64_t slots, F&& f) {
         f(slot, unit);
   });
 }
-
-/// Bytes rounded up, so that the next buffer in scratch is aligned for SIMD.
-constexpr size_t aligned_bytes(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 }  // namespace horngate::native
