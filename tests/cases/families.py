@@ -4,7 +4,7 @@ import horngate as K
 import numpy as np
 from cases import oracles
 from cases.harness import case, check, error, ulps
-from cases.inputs import away, bools, data, rand
+from cases.inputs import away, bools, data, distinct, rand
 from scipy import stats
 
 EDGES = [(), (0,), (1,), (7,), (1, 1, 1), (2, 0, 3), (5, 31), (1009,), (3, 2, 5, 7)]
@@ -267,6 +267,94 @@ def scan(function, oracle, name):
     for dtype in ("int8", "int32", "int64", "uint8", "uint64"):
         case(function, [rand(3, 4, low=0.1, high=0.3)], axis=1, oracle=oracle, dtypes=(dtype,))
     axis_errors(function, name, several=False)
+
+
+def fold(function, name, in_order):
+    """foldl and foldr: `in_order` turns elements into the order in which they are combined."""
+
+    def half_and_add(acc, e):
+        return acc * 0.5 + K.tanh(e)
+
+    def plain(x):
+        return function(half_and_add, x)
+
+    def plain_oracle(x):
+        acc, *rest = in_order(x)
+        for e in rest:
+            acc = acc * 0.5 + np.tanh(e)
+        return acc
+
+    for shape in [(4, 3), (1, 3), (5,), (2, 3, 4), (31, 2)]:
+        case(
+            plain,
+            [rand(*shape)],
+            oracle=plain_oracle,
+            second=shape == (4, 3),
+            tol={"float32": 1e-5},
+        )
+
+    def with_start(x, start):
+        return function(half_and_add, x, initializer=start)
+
+    def with_start_oracle(x, start):
+        acc = start
+        for e in in_order(x):
+            acc = acc * 0.5 + np.tanh(e)
+        return acc
+
+    for shape in [(4, 3), (1, 3), (0, 3)]:
+        case(with_start, [rand(*shape), rand(3)], oracle=with_start_oracle, second=shape == (4, 3))
+
+    def another_shape(x, start):
+        """The accumulator need not look like the elements."""
+        return function(lambda acc, e: acc + K.sum(e), x, initializer=start)
+
+    case(another_shape, [rand(4, 3), rand(2, 2)], oracle=lambda x, start: start + x.sum())
+
+    def captured(x, w):
+        return function(lambda acc, e: acc * w + e, x)
+
+    def captured_oracle(x, w):
+        acc, *rest = in_order(x)
+        for e in rest:
+            acc = acc * w + e
+        return acc
+
+    case(captured, [rand(4, 3), rand(3)], oracle=captured_oracle, second=True)
+    error(
+        plain,
+        [rand(0, 3)],
+        text=f"{name}: elems must not be empty without an initializer; got shape (0, 3).",
+    )
+    error(plain, [rand()], text=f"{name}: elems must have at least 1 dimension; got shape ().")
+    error(
+        lambda x: function(lambda acc, e: K.cast(acc, "float64"), x),
+        [rand(3, 2)],
+        raises=TypeError,
+        label=f"{name}(another dtype)",
+        text=f"{name}: fn must keep the dtype of the accumulator, float32; got float64.",
+    )
+    edges(plain, plain_oracle, [rand(101, 103)], tol={"float32": 1e-5})
+
+
+def pools(function, oracle, geometries):
+    """Every geometry (sizes, window, strides) with both paddings, layouts and modes."""
+    for data_format in ("channels_last", "channels_first"):
+        for padding in ("valid", "same"):
+            for pool_mode in ("max", "avg"):
+                for sizes, size, strides in geometries:
+                    shape = (2, 3, *sizes) if data_format == "channels_first" else (2, *sizes, 3)
+                    case(
+                        function,
+                        [distinct(*shape)],
+                        pool_size=size,
+                        strides=strides,
+                        padding=padding,
+                        data_format=data_format,
+                        pool_mode=pool_mode,
+                        oracle=oracle,
+                        second=set(size) == {2} and data_format == "channels_last",
+                    )
 
 
 def phase(function, name, first):

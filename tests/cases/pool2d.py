@@ -1,7 +1,7 @@
 """pool2d: the largest or mean value of each window."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import data, distinct, rand
 
@@ -15,22 +15,7 @@ GEOMETRIES = [
     ((3, 4), (3, 4), (1, 1)),
     ((5, 7), (2, 3), (3, 3)),
 ]
-for data_format in ("channels_last", "channels_first"):
-    for padding in ("valid", "same"):
-        for pool_mode in ("max", "avg"):
-            for sizes, size, strides in GEOMETRIES:
-                shape = (2, 3, *sizes) if data_format == "channels_first" else (2, *sizes, 3)
-                case(
-                    K.pool2d,
-                    [distinct(*shape)],
-                    pool_size=size,
-                    strides=strides,
-                    padding=padding,
-                    data_format=data_format,
-                    pool_mode=pool_mode,
-                    oracle=oracles.pool,
-                    second=size == (2, 2) and data_format == "channels_last",
-                )
+families.pools(K.pool2d, oracles.pool, GEOMETRIES)
 for pool_mode in ("max", "avg"):
     case(
         K.pool2d, [distinct(2, 6, 7, 3)], pool_size=(2, 2), pool_mode=pool_mode, oracle=oracles.pool

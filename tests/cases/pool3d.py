@@ -1,7 +1,7 @@
 """pool3d: the largest or mean value of each window."""
 
 import horngate as K
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, error
 from cases.inputs import data, distinct, rand
 
@@ -12,22 +12,7 @@ GEOMETRIES = [
     ((5, 3, 4), (3, 1, 2), (2, 1, 3)),
     ((3, 3, 3), (3, 3, 3), (1, 1, 1)),
 ]
-for data_format in ("channels_last", "channels_first"):
-    for padding in ("valid", "same"):
-        for pool_mode in ("max", "avg"):
-            for sizes, size, strides in GEOMETRIES:
-                shape = (2, 3, *sizes) if data_format == "channels_first" else (2, *sizes, 3)
-                case(
-                    K.pool3d,
-                    [distinct(*shape)],
-                    pool_size=size,
-                    strides=strides,
-                    padding=padding,
-                    data_format=data_format,
-                    pool_mode=pool_mode,
-                    oracle=oracles.pool,
-                    second=size == (2, 2, 2) and data_format == "channels_last",
-                )
+families.pools(K.pool3d, oracles.pool, GEOMETRIES)
 for pool_mode in ("max", "avg"):
     case(
         K.pool3d,

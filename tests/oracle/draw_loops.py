@@ -223,43 +223,34 @@ def ctc_decode_greedy(r):
     )
 
 
-@draws("ctc_decode", count=12)
-def ctc_decode_beam(r):
-    """Beams that hold every sequence. Theirs always merges repeats."""
-    b, t, c = r.int(1, 4), r.int(2, 4), r.int(3, 4)
-    options = {"greedy": False, "beam_width": 200, "top_paths": r.int(1, 3)}
-    call = lambda K, p, n: beam(K, p, n, options | {"merge_repeated": True})
-    their_call = lambda K, p, n: beam(K, p, n, options)
+def beams(r, name, sizes, shortest, options):
+    """Both sides merge repeats; theirs always does."""
+    b, t, c = sizes
     return Draw(
-        [peaked(r, b, t, c), lengths(r, b, 1, t)],
-        call,
-        f"beam {(b, t, c)} {options}",
+        [peaked(r, b, t, c), lengths(r, b, shortest, t)],
+        lambda K, p, n: beam(K, p, n, options | {"merge_repeated": True}),
+        f"{name} {sizes} {options}",
         grad=False,
         static=False,
         tol=10,
         floatx="float32",
         after=cut,
-        their_call=their_call,
+        their_call=lambda K, p, n: beam(K, p, n, options),
     )
+
+
+@draws("ctc_decode", count=12)
+def ctc_decode_beam(r):
+    """Beams that hold every sequence."""
+    sizes = r.int(1, 4), r.int(2, 4), r.int(3, 4)
+    options = {"greedy": False, "beam_width": 200, "top_paths": r.int(1, 3)}
+    return beams(r, "beam", sizes, 1, options)
 
 
 @draws("ctc_decode", count=12)
 def ctc_decode_narrow(r):
-    b, t, c, width = 4, 8, 3, 5
-    options = {"greedy": False, "beam_width": width, "top_paths": 3}
-    call = lambda K, p, n: beam(K, p, n, options | {"merge_repeated": True})
-    their_call = lambda K, p, n: beam(K, p, n, options)
-    return Draw(
-        [peaked(r, b, t, c), lengths(r, b, 4, t)],
-        call,
-        f"narrow beam {(b, t, c)} {options}",
-        grad=False,
-        static=False,
-        tol=10,
-        floatx="float32",
-        after=cut,
-        their_call=their_call,
-    )
+    options = {"greedy": False, "beam_width": 5, "top_paths": 3}
+    return beams(r, "narrow beam", (4, 8, 3), 4, options)
 
 
 @draws("ctc_decode", count=2)

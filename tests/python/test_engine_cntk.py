@@ -1,13 +1,17 @@
 """The cntk engine: faults of its libraries, what it cannot hold, and that it trains as native does. Each test is a
 process of its own, for a process holds one engine."""
 
-import os
+import functools
 import pathlib
 import shutil
 import subprocess
-import sys
 
+import engine_process
 import pytest
+from engine_process import RUN
+
+python = functools.partial(engine_process.python, "cntk")
+refusal = functools.partial(engine_process.refusal, "cntk")
 
 FILES = [
     "libCntk.Core-2.7.so",
@@ -17,43 +21,16 @@ FILES = [
     "libmklml_intel.so",
 ]
 
-RUN = """
-import horngate as K, numpy as np
-x = K.placeholder((2, 2))
-print(K.function([x], [x + 1])([np.zeros((2, 2))])[0].sum())
-"""
-
-
-def python(program, **environment):
-    environment = {**os.environ, "KERAS_BACKEND": "cntk", **environment}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
-
 
 @pytest.fixture(scope="module")
 def libraries():
     """The folder of CNTK's libraries, as the engine finds it; a skip where there is none."""
-    program = RUN + "print(next(l.split()[-1] for l in open('/proc/self/maps') if 'libCntk.Core' in l))"
-    done = python(program)
-    if done.returncode != 0:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
-    return pathlib.Path(done.stdout.split()[-1]).parent
-
-
-def refusal(folder):
-    """What the process says, which must survive, when CNTK is looked for in a folder."""
     program = (
-        "import horngate as K\n"
-        "x = K.placeholder((2,))\n"
-        "try: K.function([x], [x + 1])([[1, 2]])\n"
-        "except RuntimeError as e: print(e)\n"
-        "print('alive')"
+        RUN + "print(next(l.split()[-1] for l in open('/proc/self/maps') if 'libCntk.Core' in l))"
     )
-    done = python(program, HORNGATE_CNTK=str(folder))
-    assert done.stdout.endswith("alive\n"), done.stdout + done.stderr
-    return done.stdout
+    done = python(program)
+    engine_process.skip_unless_it_runs(done)
+    return pathlib.Path(done.stdout.split()[-1]).parent
 
 
 def links(libraries, folder):
@@ -70,10 +47,14 @@ def test_a_missing_library(tmp_path):
 
 
 def test_nothing_installed_anywhere(tmp_path):
-    program = "import horngate as K\ntry: K.eval(K.constant(1.0) + 1)\nexcept RuntimeError as e: print(e)"
+    program = (
+        "import horngate as K\ntry: K.eval(K.constant(1.0) + 1)\nexcept RuntimeError as e: print(e)"
+    )
     where = {"HORNGATE_CNTK": "", "HORNGATE_HOME": str(tmp_path), "HORNGATE_PYTHON_PATHS": ""}
     text = python(program, **where).stdout
-    assert f"CNTK is not installed (looked for libCntk.Core-2.7.so in {tmp_path}/engines/cntk" in text
+    assert (
+        f"CNTK is not installed (looked for libCntk.Core-2.7.so in {tmp_path}/engines/cntk" in text
+    )
 
 
 @pytest.mark.parametrize("name", FILES[1:])
@@ -138,7 +119,9 @@ print(f([np.array([3, 4])])[0].tolist())
     lines = python(program).stdout.splitlines()
     assert lines[0] == str([2**53 - 1, -4]) and lines[3] == "[4, 5]"
     for line in lines[1:3]:
-        assert line.startswith("engine cntk: integers ride in float64 on CNTK, which is exact to 2^53; got")
+        assert line.startswith(
+            "engine cntk: integers ride in float64 on CNTK, which is exact to 2^53; got"
+        )
 
 
 TRAIN = """

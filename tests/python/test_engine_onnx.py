@@ -1,51 +1,26 @@
 """The onnx engine: faults of its library, and that it trains as native does. Each test is a process
 of its own, for a process holds one engine."""
 
-import os
+import functools
 import pathlib
 import shutil
 import subprocess
-import sys
 
+import engine_process
 import pytest
+from engine_process import RUN
 
-RUN = """
-import horngate as K, numpy as np
-x = K.placeholder((2, 2))
-print(K.function([x], [x + 1])([np.zeros((2, 2))])[0].sum())
-"""
-
-
-def python(program, **environment):
-    environment = {**os.environ, "KERAS_BACKEND": "onnx", **environment}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
+python = functools.partial(engine_process.python, "onnx")
+refusal = functools.partial(engine_process.refusal, "onnx")
 
 
 def library():
     """The runtime's shared library, as the engine finds it; a skip where there is none."""
     done = python("import horngate as K; K.eval(K.constant(1.0) + 1)")
-    if done.returncode != 0:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
+    engine_process.skip_unless_it_runs(done)
     maps = "(l.split()[-1] for l in open('/proc/self/maps') if 'libonnxruntime.so' in l)"
     program = RUN + f"print(next({maps}))"
     return pathlib.Path(python(program).stdout.split()[-1])
-
-
-def refusal(folder):
-    """What the process says, which must survive, when the runtime is looked for in a folder."""
-    program = (
-        "import horngate as K\n"
-        "x = K.placeholder((2,))\n"
-        "try: K.function([x], [x + 1])([[1, 2]])\n"
-        "except RuntimeError as e: print(e)\n"
-        "print('alive')"
-    )
-    done = python(program, HORNGATE_ONNX=str(folder))
-    assert done.stdout.endswith("alive\n"), done.stdout + done.stderr
-    return done.stdout
 
 
 def test_a_missing_library(tmp_path):

@@ -1,6 +1,7 @@
 """The tensorflow engine: faults of its library, that nothing is copied, and that it trains as native does. Each
 test is a process of its own, for a process holds one engine."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -9,53 +10,28 @@ import subprocess
 import sys
 import time
 
+import engine_process
 import pytest
+from engine_process import RUN
+
+environment = functools.partial(engine_process.environment, "tensorflow")
+python = functools.partial(engine_process.python, "tensorflow")
+refusal = functools.partial(engine_process.refusal, "tensorflow", times=2)
 
 ROOT = pathlib.Path(__file__).parents[2]
-RUN = """
-import horngate as K, numpy as np
-x = K.placeholder((2, 2))
-print(K.function([x], [x + 1])([np.zeros((2, 2))])[0].sum())
-"""
-
-
-def environment(**more):
-    made = {**os.environ, "KERAS_BACKEND": "tensorflow", **more}
-    made["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return made
-
-
-def python(program, **more):
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment(**more)
-    )
 
 
 @pytest.fixture(scope="module")
 def package():
     """TensorFlow's folder, as the engine finds it; a skip where there is none."""
-    program = RUN + "print([l.split()[-1] for l in open('/proc/self/maps') if 'tensorflow_cc' in l][0])"
+    program = (
+        RUN + "print([l.split()[-1] for l in open('/proc/self/maps') if 'tensorflow_cc' in l][0])"
+    )
     done = python(program)
-    if done.returncode != 0:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
+    engine_process.skip_unless_it_runs(done)
     assert done.stdout.startswith("4.0\n")
     assert done.stderr == "", "TensorFlow is to be quiet"
     return pathlib.Path(done.stdout.split()[-1]).parent
-
-
-def refusal(folder):
-    """What the process says, which must survive, when TensorFlow is looked for in a folder."""
-    program = (
-        "import horngate as K\n"
-        "x = K.placeholder((2,))\n"
-        "for i in range(2):\n"
-        "    try: K.function([x], [x + 1])([[1, 2]])\n"
-        "    except RuntimeError as e: print(e)\n"
-        "print('alive')"
-    )
-    done = python(program, HORNGATE_TENSORFLOW=str(folder))
-    assert done.stdout.endswith("alive\n"), done.stdout + done.stderr
-    return done.stdout
 
 
 def build(tmp_path, source):
@@ -70,7 +46,10 @@ def build(tmp_path, source):
 
 def test_a_missing_library(tmp_path):
     text = refusal(tmp_path)
-    assert f"engine tensorflow: could not be opened: there is no libtensorflow_cc.so.2 in {tmp_path}." in text
+    assert (
+        f"engine tensorflow: could not be opened: there is no libtensorflow_cc.so.2 in {tmp_path}."
+        in text
+    )
     assert "pip install tensorflow-cpu" in text
 
 

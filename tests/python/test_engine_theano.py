@@ -1,13 +1,19 @@
 """The theano engine: faults of its installation and of its worker, what a call costs, and that it trains as native
 does. Each test is a process of its own, for a process holds one engine."""
 
+import functools
 import ast
 import os
 import pathlib
 import subprocess
 import sys
 
+import engine_process
 import pytest
+
+MODE = os.environ.get("HORNGATE_THEANO_MODE", "FAST_COMPILE")
+python = functools.partial(engine_process.python, "theano", HORNGATE_THEANO_MODE=MODE)
+refusal = functools.partial(engine_process.refusal, "theano")
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -42,44 +48,16 @@ ones = np.ones((2, 3), "float32")
 """
 
 
-def python(program, **environment):
-    environment = {
-        "HORNGATE_THEANO_MODE": "FAST_COMPILE",
-        **os.environ,
-        "KERAS_BACKEND": "theano",
-        **environment,
-    }
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
-
-
 @pytest.fixture(scope="module")
 def engine():
     """Skips where Theano is not installed."""
     done = python("import horngate as K; K.eval(K.constant(1.0) + 1)")
-    if done.returncode != 0:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
+    engine_process.skip_unless_it_runs(done)
 
 
 def run(program, **environment):
     done = python(START + program, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def refusal(folder):
-    """What the process says, which must survive, when Theano is looked for in a folder."""
-    program = (
-        "import horngate as K\n"
-        "x = K.placeholder((2,))\n"
-        "try: K.function([x], [x + 1])([[1, 2]])\n"
-        "except RuntimeError as e: print(e)\n"
-        "print('alive')"
-    )
-    done = python(program, HORNGATE_THEANO=str(folder))
-    assert done.stdout.endswith("alive\n"), done.stdout + done.stderr
     return done.stdout
 
 

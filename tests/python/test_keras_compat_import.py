@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 
-import horngate
 import pytest
 from horngate import keras_compat
 
