@@ -14,7 +14,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
   target_compile_options(horngate-cli PRIVATE -Wall -Wextra)
   target_compile_definitions(horngate-cli PRIVATE HORNGATE_VERSION="${PROJECT_VERSION}")
   target_include_directories(horngate-cli PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(horngate-cli PRIVATE Horngate::horngate)
+  target_link_libraries(horngate-cli PRIVATE Horngate::horngate nlohmann_json::nlohmann_json)
   if(SKBUILD)
     # pip puts it on PATH; from there the library is inside the package.
     set(package "lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages/horngate")

@@ -20,4 +20,5 @@
 #include "horngate/ops/values.h"
 #include "horngate/ops/variables.h"
 #include "horngate/options.h"
+#include "horngate/profile.h"
 #include "horngate/tensor.h"

@@ -14,6 +14,7 @@
 #include "horngate/function.h"
 #include "horngate/hooks.h"
 #include "horngate/ops/variables.h"
+#include "horngate/profile.h"
 
 namespace horngate::python {
 namespace {
@@ -338,8 +339,7 @@ void export_function(Any object, const char* path) {
     throw TypeError(std::string("export_onnx: function must be what K.function gives; got ") +
                     nb::repr(object).c_str() + ".");
   const Program& program = *program_of(object.ptr());
-  if (!program.fixed.empty())
-    throw ValueError("export_onnx: the function must have no feed_dict.");
+  if (!program.fixed.empty()) throw ValueError("export_onnx: the function must have no feed_dict.");
   Function f = program.function;
   if (program.n_returned < program.output_tensors.size())
     f = function(program.input_tensors,
@@ -387,6 +387,10 @@ void init_function(nb::module_& m) {
 
   m.def("function", &make_function, "See horngate.function.");
   m.def("export_onnx", &export_function, "See horngate.export.export_onnx.");
+  m.def(
+      "profile_start", [](const char* path) { profile_start(path); },
+      "See horngate.profile.trace.");
+  m.def("profile_stop", &profile_stop, "See horngate.profile.trace.");
   hooks::set_interrupt_check(&check_signals);
   hooks::set_print_handler(&print_line);
   hooks::set_warning_handler([](const std::string& text) { pending_warnings.push_back(text); });

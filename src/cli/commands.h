@@ -11,5 +11,6 @@ using Arguments = std::vector<std::string>;
 int info(const Arguments& arguments);
 int engines(const Arguments& arguments);
 int export_model(const Arguments& arguments);
+int profile(const Arguments& arguments);
 
 }  // namespace horngate::cli

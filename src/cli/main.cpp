@@ -12,6 +12,7 @@ constexpr const char* kUsage =
     "  info      version, engine and settings in force\n"
     "  engines   the engines that can be used, and why others cannot\n"
     "  export    MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX (through Python)\n"
+    "  profile   PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table\n"
     "  help      this text\n";
 
 }  // namespace
@@ -19,7 +20,7 @@ constexpr const char* kUsage =
 int main(int argc, char** argv) {
   using namespace horngate::cli;
   const std::map<std::string, int (*)(const Arguments&)> commands = {
-      {"info", info}, {"engines", engines}, {"export", export_model}};
+      {"info", info}, {"engines", engines}, {"export", export_model}, {"profile", profile}};
   const std::string name = argc > 1 ? argv[1] : "help";
   if (name == "help" || name == "--help" || name == "-h") {
     std::fputs(kUsage, stdout);

@@ -5,6 +5,7 @@
 #include "engines/abi.h"
 #include "engines/native/engine.h"
 #include "ir/check.h"
+#include "ir/profile.h"
 #include "plan/plan.h"
 #include "prims/primitive.h"
 
@@ -12,6 +13,7 @@ namespace horngate {
 
 Compiled::Compiled(const Engine& engine, const Graph& graph)
     : engine_(engine), bytes_(compiled_bytes(graph)) {
+  const profile::Scope bar("compile");
   if (&engine == &native_engine()) {
     executable_ = native::compile_graph(graph);
     return;
@@ -34,6 +36,7 @@ void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const
   status.text[0] = 0;
   std::unique_lock lock(serial_, std::defer_lock);
   if (!engine_.has(HG_CAP_CONCURRENT_RUN)) lock.lock();
+  const profile::Scope bar(engine_.api->name);
   if (engine_.api->run(executable_, in, out, run, &status) != 0) throw_status(status);
 }
 
@@ -266,6 +269,8 @@ void count_bytes(Plan& plan) {
 
 PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
                   const PlanContext& context, const Engine& engine) {
+  profile::start_from_environment();
+  const profile::Scope bar("plan");
   auto plan = std::make_shared<Plan>();
   Specialised s = specialise(graph, inputs, ints);
   if (s.result) {

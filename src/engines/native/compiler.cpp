@@ -6,6 +6,7 @@
 
 #include "engines/native/memory_plan.h"
 #include "engines/native/views.h"
+#include "engines/native/work.h"
 #include "ir/align.h"
 #include "ir/check.h"
 #include "passes/passes.h"
@@ -204,6 +205,7 @@ class Executable::Compiler {
     step.name = primitive(n.prim).name;
     step.node = n.name;
     step.has_bodies = !n.bodies.empty();
+    step.work = work_of(g_, n);
   }
 
   void make_group(const StepNodes& s, Step& step, StepValues& values, PendingGroup& group) {
@@ -214,6 +216,10 @@ class Executable::Compiler {
     std::unordered_map<ValueId, fused::Reg> regs;
     std::vector<fused::Access> in, out;
     step.name = "fused(";
+    step.node = root.name;
+    const auto moved = [&](ValueId v) {
+      step.work.bytes += static_cast<double>(g_.values[v].nbytes());
+    };
     const auto load = [&](ValueId v) {
       if (const auto it = regs.find(v); it != regs.end()) return it->second;
       fused::Reg r;
@@ -225,6 +231,7 @@ class Executable::Compiler {
                 : builder.constant(*a.cast(DType::int64).data<int64_t>(), a.dtype());
       } else {
         r = builder.input(g_.values[v].dtype);
+        moved(v);
         const auto view = views_.slices.find(v);
         const bool direct = view == views_.slices.end();
         in.push_back(direct
@@ -240,8 +247,10 @@ class Executable::Compiler {
     for (size_t k = 0; k < s.nodes.size(); ++k) {
       const GraphNode& n = g_.nodes[s.nodes[k]];
       step.name += std::string(k ? ", " : "") + primitive(n.prim).name;
+      step.work.flops += flops_of(g_, n);
       if (reduces && k + 1 == s.nodes.size()) {
         builder.reduce_output(load(n.in[0]), n.prim);
+        moved(n.out[0]);
         values.out.push_back(n.out[0]);
         values.out_whole.push_back(false);
         out.push_back(reduce_access(n, extent));
@@ -262,6 +271,7 @@ class Executable::Compiler {
       regs[n.out[0]] = r;
       if (read_outside[k]) {
         builder.output(r);
+        moved(n.out[0]);
         const auto part = views_.parts.find(n.out[0]);
         const bool whole = part == views_.parts.end();
         values.out.push_back(whole ? n.out[0] : part->second.source);
@@ -303,6 +313,7 @@ class Executable::Compiler {
         continue;
       }
       const size_t h = host->second;
+      exe_.steps_[h].work += exe_.steps_[s].work;
       pending_[h].sets.push_back(std::move(group.sets[0]));
       const auto append = [](auto& to, const auto& from) {
         to.insert(to.end(), from.begin(), from.end());

@@ -82,20 +82,30 @@ void Executable::run_steps(size_t begin, size_t end, const void* const* in, void
     ~GiveBack() { exe.give_frame(std::move(frame)); }
   } give_back{*this, frame};
 
+  const bool is_profiled = profile::on.load(std::memory_order_relaxed);
   for (size_t i = begin; i < end; ++i) {
     const Step& step = steps_[i];
     if (context.stopped && context.stopped(context.host))
       throw Interrupted(
           "function: the call was interrupted; variables are as they were before it.");
-    void** first = pointers + step.first;
-    if (step.group) {
-      step.group->run(first, first + step.n_in, arena + step.scratch);
-    } else if (step.many) {
-      step.many->run(first, first + step.n_in);
-    } else {
-      context.scratch = arena + step.scratch;
-      run_kernel(step, first, context);
-    }
+    if (!is_profiled)
+      run_step(step, pointers, arena, context);
+    else
+      profile::bar(step.name, step.node, step.work,
+                   [&] { run_step(step, pointers, arena, context); });
+  }
+}
+
+inline void Executable::run_step(const Step& step, void** pointers, std::byte* arena,
+                                 RunContext& context) {
+  void** first = pointers + step.first;
+  if (step.group) {
+    step.group->run(first, first + step.n_in, arena + step.scratch);
+  } else if (step.many) {
+    step.many->run(first, first + step.n_in);
+  } else {
+    context.scratch = arena + step.scratch;
+    run_kernel(step, first, context);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "engines/native/fuse.h"
 #include "engines/native/fused/group.h"
 #include "engines/native/sparse.h"
+#include "ir/profile.h"
 
 namespace horngate::native {
 
@@ -48,7 +49,8 @@ class Executable {
     uint32_t first = 0, n_in = 0, n_out = 0;  // its pointers in the frame: operands, then results
     size_t scratch = 0;                       // offset in the arena
     std::string name;
-    NodeName node;  // for errors
+    NodeName node;       // for errors and profiles
+    profile::Work work;  // for profiles
     bool has_bodies = false;
   };
   /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.
@@ -66,6 +68,7 @@ class Executable {
   void compile(const Graph& graph);
   void run_steps(size_t begin, size_t end, const void* const* in, void* const* out,
                  std::byte* derived, std::byte* arena, RunContext& context);
+  static void run_step(const Step& step, void** pointers, std::byte* arena, RunContext& context);
   static void run_kernel(const Step& step, void** pointers, RunContext& context);
   std::unique_ptr<Frame> take_frame();
   void give_frame(std::unique_ptr<Frame> frame);

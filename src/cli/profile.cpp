@@ -1,0 +1,186 @@
+// horngate profile: runs a program with a trace, or takes a trace, and prints where the time went.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
+
+#include "commands.h"
+#include "horngate/error.h"
+#include "limits.h"
+
+extern char** environ;
+
+namespace horngate::cli {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: horngate profile [--top N] [-o TRACE.json] PROGRAM ARGUMENTS..\n"
+    "       horngate profile [--top N] TRACE.json\n"
+    "A trace can be looked at in ui.perfetto.dev too.\n";
+
+struct Row {
+  double own = 0;  // microseconds without what ran inside of it
+  double flops = 0, bytes = 0;
+  int64_t times = 0;
+};
+
+struct Bar {
+  double begin, end;
+  Row* row;
+  double inside = 0;
+};
+
+/// Own time of each bar: those that begin before another of their thread ends are inside of it.
+std::map<std::string, Row> rows_of(const nlohmann::json& trace) {
+  std::map<std::string, Row> rows;
+  std::map<int64_t, std::vector<Bar>> threads;
+  for (const auto& e : trace.at("traceEvents")) {
+    Row& row = rows[e.at("name").get<std::string>()];
+    const double begin = e.at("ts"), duration = e.at("dur");
+    row.times += 1;
+    row.flops += e.at("args").at("flops").get<double>();
+    row.bytes += e.at("args").at("bytes").get<double>();
+    threads[e.at("tid")].push_back({begin, begin + duration, &row, 0});
+  }
+  for (auto& [thread, bars] : threads) {
+    std::stable_sort(bars.begin(), bars.end(), [](const Bar& a, const Bar& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+    });
+    std::vector<Bar*> open;
+    for (Bar& b : bars) {
+      while (!open.empty() && open.back()->end <= b.begin) open.pop_back();
+      if (!open.empty()) open.back()->inside += b.end - b.begin;
+      open.push_back(&b);
+    }
+    for (const Bar& b : bars) b.row->own += b.end - b.begin - b.inside;
+  }
+  return rows;
+}
+
+void print_table(const nlohmann::json& trace, size_t top) {
+  const std::map<std::string, Row> rows = rows_of(trace);
+  const char* set = std::getenv("HORNGATE_NUM_THREADS");
+  const int threads =
+      set ? std::max(1, std::atoi(set)) : static_cast<int>(std::thread::hardware_concurrency());
+  const Limits limits = measure_limits(std::max(1, threads));
+  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
+  std::sort(sorted.begin(), sorted.end(),
+            [](const auto& a, const auto& b) { return a.second.own > b.second.own; });
+  double total = 0;
+  for (const auto& [name, row] : sorted) total += row.own;
+  std::printf("%10s %6s %8s %9s %8s %6s  %s\n", "time ms", "share", "calls", "GFLOP/s", "GB/s",
+              "limit", "what");
+  for (size_t i = 0; i < std::min(top, sorted.size()); ++i) {
+    const auto& [name, row] = sorted[i];
+    const double seconds = row.own * 1e-6;
+    const double flops = seconds > 0 ? row.flops / seconds : 0;
+    const double bytes = seconds > 0 ? row.bytes / seconds : 0;
+    std::printf("%10.3f %5.1f%% %8lld ", row.own * 1e-3, total > 0 ? 100 * row.own / total : 0,
+                static_cast<long long>(row.times));
+    const auto rate = [](int width, double value) {
+      if (value > 0)
+        std::printf("%*.1f ", width, value * 1e-9);
+      else
+        std::printf("%*s ", width, "");
+    };
+    rate(9, flops);
+    rate(8, bytes);
+    const double share = std::max(flops / limits.flops, bytes / limits.bandwidth);
+    if (share > 0)
+      std::printf("%5.0f%%  ", 100 * share);
+    else
+      std::printf("%6s  ", "");
+    std::printf("%s\n", name.c_str());
+  }
+  if (sorted.size() > top) std::printf("and %zu more (--top)\n", sorted.size() - top);
+  std::printf(
+      "\ntotal %.3f ms. The limit of this machine, %d thread%s, measured now: %.0f GFLOP/s in "
+      "registers, %.1f GB/s copied. More than 100%% is work out of the caches.\n",
+      total * 1e-3, threads, threads == 1 ? "" : "s", limits.flops * 1e-9, limits.bandwidth * 1e-9);
+  const std::string dropped = trace.value("/otherData/dropped"_json_pointer, std::string("0"));
+  if (dropped != "0") std::printf("%s bars did not fit into the trace.\n", dropped.c_str());
+}
+
+nlohmann::json read_trace(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw ValueError("horngate profile: there is no trace \"" + path + "\".");
+  try {
+    nlohmann::json trace = nlohmann::json::parse(file);
+    (void)trace.at("traceEvents");
+    return trace;
+  } catch (const nlohmann::json::exception& e) {
+    throw ValueError("horngate profile: \"" + path + "\" is not a trace of Horngate (" + e.what() +
+                     ").");
+  }
+}
+
+/// Runs the program with HORNGATE_PROFILE; gives its exit code.
+int run_program(const Arguments& command, const std::string& trace) {
+  setenv("HORNGATE_PROFILE", trace.c_str(), 1);
+  std::vector<char*> argv;
+  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
+  argv.push_back(nullptr);
+  pid_t child;
+  if (const int wrong = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
+    throw ValueError("horngate profile: cannot run \"" + command[0] +
+                     "\": " + std::strerror(wrong) + ".");
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  unsetenv("HORNGATE_PROFILE");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int profile(const Arguments& arguments) {
+  size_t top = 30, at = 0;
+  std::optional<std::string> out;
+  for (; at < arguments.size() && arguments[at].size() > 1 && arguments[at][0] == '-'; ++at) {
+    const std::string& option = arguments[at];
+    if (option == "--") {
+      ++at;
+      break;
+    }
+    const bool has_value = at + 1 < arguments.size();
+    if (option == "-o" && has_value)
+      out = std::filesystem::absolute(arguments[++at]).string();
+    else if (option == "--top" && has_value && std::atoi(arguments[at + 1].c_str()) > 0)
+      top = static_cast<size_t>(std::atoi(arguments[++at].c_str()));
+    else
+      throw ValueError("horngate profile: wrong option \"" + option + "\".\n" + kUsage);
+  }
+  if (at == arguments.size()) throw ValueError(kUsage);
+  const Arguments command(arguments.begin() + static_cast<int64_t>(at), arguments.end());
+  if (command.size() == 1 && command[0].ends_with(".json")) {
+    print_table(read_trace(command[0]), top);
+    return 0;
+  }
+  const std::string made =
+      (std::filesystem::temp_directory_path() / ("horngate_" + std::to_string(getpid()) + ".json"))
+          .string();
+  const std::string path = out.value_or(made);
+  const int code = run_program(command, path);
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored))
+    throw ValueError("horngate profile: \"" + command[0] + "\" ended with code " +
+                     std::to_string(code) + " and ran nothing on Horngate.");
+  const nlohmann::json trace = read_trace(path);
+  if (!out) std::filesystem::remove(path, ignored);
+  print_table(trace, top);
+  if (code != 0) std::fprintf(stderr, "%s ended with code %d.\n", command[0].c_str(), code);
+  return code;
+}
+
+}  // namespace horngate::cli
