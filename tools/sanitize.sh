@@ -13,6 +13,9 @@ build="build-$kind"
 cmake --build "$build" -j "$jobs" --target horngate_tests
 
 export HORNGATE_ENGINE_PATH="$PWD/$build/lib/horngate/engines"
+# The user's own settings do not count.
+unset KERAS_BACKEND
+export KERAS_HOME="$PWD/$build/keras" HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1
 export ASAN_OPTIONS="detect_stack_use_after_return=1:strict_string_checks=1"
 export LSAN_OPTIONS="suppressions=$tools/lsan.supp:print_suppressions=0"
 export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:suppressions=$tools/ubsan.supp"
