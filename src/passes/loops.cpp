@@ -25,6 +25,11 @@ class LoopRewriter {
   SmallVec<ValueId, 1> run() {
     hoist();
     find_movable();
+    for (size_t i = 0; i < in_.n_c; ++i)
+      if (in_.summand[i] != kNoValue) sums_.push_back(i);
+    // Products choose how their operands are stacked; sums of single values then take what is there.
+    std::stable_sort(sums_.begin(), sums_.end(),
+                     [&](size_t a, size_t b) { return types_[a].nbytes() > types_[b].nbytes(); });
     planning_ = true;  // what the results need from the loop
     results();
     const SmallVec<ValueId, 1> loop = emit_loop();
@@ -61,9 +66,28 @@ class LoopRewriter {
       stacked_[body_.inputs[i]] = {n_.in[i], a_.x_axes[i], a_.x_reversed[i] != 0};
     for (size_t i = 0; i < in_.n_cap; ++i)
       outer_[body_.inputs[in_.n_x + in_.n_c + i]] = n_.in[in_.n_x + in_.n_c + i];
-    // Which nodes of sequences have a stacked form, and where its time axis is.
+    std::vector<uint8_t> wanted;
+    std::vector<Stacked> form = plan_hoisting(wanted);
+    if (put_time_first(form, wanted)) form = plan_hoisting(wanted);
+    for (size_t i = 0; i < body_.nodes.size(); ++i) {
+      const GraphNode& n = body_.nodes[i];
+      if (in_.from[n.out[0]] == 0) {
+        move_out(n);
+      } else if (wanted[i]) {
+        const Operands o = operands(n, [&](ValueId v) { return stacked_[v].axis; });
+        Stacked s = form[n.out[0]];
+        s.value = emit(n, o, [&](ValueId v) { return stacked_[v].value; });
+        stacked_[n.out[0]] = s;
+        if (is_heavy(n.prim)) hoisted_.push_back(n.out[0]);
+      }
+    }
+  }
+
+  /// Which nodes of sequences have a stacked form, and where its time axis is; wanted, per node: it is computed so.
+  std::vector<Stacked> plan_hoisting(std::vector<uint8_t>& wanted) const {
     std::vector<Stacked> form = stacked_;
-    std::vector<uint8_t> wanted(body_.nodes.size(), 0), needed(body_.values.size(), 0);
+    std::vector<uint8_t> needed(body_.values.size(), 0);
+    wanted.assign(body_.nodes.size(), 0);
     for (size_t i = 0; i < body_.nodes.size(); ++i) {
       const GraphNode& n = body_.nodes[i];
       if (n.out.size() != 1 || in_.from[n.out[0]] != LoopBody::kFromSequence) continue;
@@ -88,18 +112,33 @@ class LoopRewriter {
       if (wanted[i])
         for (ValueId v : n.in) needed[v] = 1;
     }
+    return form;
+  }
+
+  /// A loop reads slices along the first axis in place. Where a product makes more than it reads, its sequences
+  /// are turned so that its result lies so.
+  bool put_time_first(const std::vector<Stacked>& form, const std::vector<uint8_t>& wanted) {
+    std::vector<uint8_t> read(body_.values.size(), 0);
+    size_t made = 0, taken = 0;
     for (size_t i = 0; i < body_.nodes.size(); ++i) {
+      if (!wanted[i]) continue;
       const GraphNode& n = body_.nodes[i];
-      if (in_.from[n.out[0]] == 0) {
-        move_out(n);
-      } else if (wanted[i]) {
-        const Operands o = operands(n, [&](ValueId v) { return stacked_[v].axis; });
-        Stacked s = form[n.out[0]];
-        s.value = emit(n, o, [&](ValueId v) { return stacked_[v].value; });
-        stacked_[n.out[0]] = s;
-        if (is_heavy(n.prim)) hoisted_.push_back(n.out[0]);
-      }
+      for (ValueId v : n.in) read[v] = 1;
+      const TensorType& out = body_.values[n.out[0]];
+      const int64_t axis = form[n.out[0]].axis;
+      if (is_heavy(n.prim) && elements_before(out.shape, axis) > 1) made += out.nbytes();
     }
+    for (size_t i = 0; i < in_.n_x; ++i)
+      if (read[body_.inputs[i]] && a_.x_axes[i] != 0)
+        taken += body_.values[body_.inputs[i]].nbytes();
+    if (taken == 0 || made < taken) return false;
+    planning_ = false;
+    for (size_t i = 0; i < in_.n_x; ++i) {
+      Stacked& s = stacked_[body_.inputs[i]];
+      if (read[body_.inputs[i]] && s.axis != 0) s = {arranged(s, 0, s.reversed), 0, s.reversed};
+    }
+    planning_ = true;
+    return true;
   }
 
   /// The same in each step: computed once. Constants stay in the body too, where they cost nothing.
@@ -141,15 +180,12 @@ class LoopRewriter {
   /// returns then mean nothing), then, with the loop there, it emits.
   SmallVec<ValueId, 1> results() {
     SmallVec<ValueId, 1> out;
-    size_t kept = 0;
-    for (size_t i = 0; i < in_.n_c; ++i) {
-      if (in_.summand[i] == kNoValue) {
-        out.push_back(planning_ ? kNoValue : kept_results_[kept]);
-        ++kept;
-        continue;
-      }
+    for (size_t i = 0; i < in_.n_c; ++i) out.push_back(kNoValue);
+    for (size_t i = 0; !planning_ && i < in_.kept_carries.size(); ++i)
+      out[in_.kept_carries[i]] = kept_results_[i];
+    for (size_t i : sums_) {
       const ValueId sum = sum_of(in_.summand[i], 0);
-      out.push_back(planning_ ? kNoValue : r_.emit(Prim::add, {n_.in[in_.n_x + i], sum}));
+      if (!planning_) out[i] = r_.emit(Prim::add, {n_.in[in_.n_x + i], sum});
     }
     for (size_t i = 0; i < static_cast<size_t>(a_.ys); ++i)
       out.push_back(all_steps(body_.outputs[in_.n_c + i], a_.y_axes[i], a_.y_reversed[i] != 0, 0));
@@ -205,16 +241,43 @@ class LoopRewriter {
         {sum});
   }
 
-  /// All operands along the axis of one that exists already, if there is one.
   ValueId sum_of_operands(const GraphNode& n, const SmallVec<ValueId, 4>& in, int depth) {
-    Stacked form{kNoValue, 0, false};
-    for (ValueId v : in)
-      if (stacked_[v].value != kNoValue && form.value == kNoValue) form = stacked_[v];
-    if (n.prim == Prim::conv_filter_grad && form.axis > 1) form.axis = 0;
+    if (planning_) forms_.emplace(&n, form_of_sum(n, in));
+    const Stacked form = forms_.at(&n);
     SmallVec<ValueId, 2> values;
     for (ValueId v : in) values.push_back(all_steps(v, form.axis, form.reversed, depth + 1));
     return planning_ ? kNoValue
                      : emit_sum_over_time(r_, n, form.axis, {values.data(), values.size()});
+  }
+
+  /// A sum may be taken in any order: that in which most of the operands are there already. What the loop hands
+  /// out once it need not hand out again, and turning a small operand is better than a large one.
+  Stacked form_of_sum(const GraphNode& n, const SmallVec<ValueId, 4>& in) const {
+    std::vector<Stacked> forms;
+    for (ValueId v : in) {
+      if (stacked_[v].value != kNoValue) {
+        forms.push_back(stacked_[v]);
+        forms.push_back({stacked_[v].value, 0, stacked_[v].reversed});
+      }
+      for (const Request& q : requests_)
+        if (q.inner == v) forms.push_back({kNoValue, q.axis, q.reversed});
+    }
+    forms.push_back({kNoValue, 0, false});
+    const auto cost = [&](const Stacked& f) {
+      if (n.prim == Prim::conv_filter_grad && f.axis > 1) return SIZE_MAX;
+      size_t bytes = 0;
+      for (ValueId v : in) {
+        if (f.axis > static_cast<int64_t>(body_.values[v].shape.ndim())) return SIZE_MAX;
+        const size_t size = body_.values[v].nbytes();
+        if (const Stacked& s = stacked_[v]; s.value != kNoValue)
+          bytes += size * ((s.axis != f.axis) + (s.reversed != f.reversed)) * 2;
+        else if (!requested(v, f.axis, f.reversed))
+          bytes += size * (f.axis == 0 ? 1 : 2);
+      }
+      return bytes;
+    };
+    return *std::min_element(forms.begin(), forms.end(),
+                             [&](const Stacked& a, const Stacked& b) { return cost(a) < cost(b); });
   }
 
   /// A value of the body for all steps, along that axis and in that order.
@@ -259,12 +322,17 @@ class LoopRewriter {
     size_t shallowest = SIZE_MAX;
     for (ValueId v : n.in)
       if (in_.from[v] != 0) shallowest = std::min(shallowest, body_.values[v].shape.ndim());
+    // The loop stacks along the first axis for nothing; then a small result is turned rather than large operands.
+    size_t bytes = 0;
+    for (ValueId v : n.in)
+      if (in_.from[v] != 0 && stacked_[v].value == kNoValue) bytes += body_.values[v].nbytes();
+    const bool turn_result = is_heavy(n.prim) && body_.values[n.out[0]].nbytes() <= bytes;
     std::optional<int64_t> any;
     for (int64_t at = 0; at <= static_cast<int64_t>(shallowest); ++at) {
       const Operands o = operands(n, [&](ValueId) { return at; });
       const auto axis = stacked_axis(n, o.types(), body_.values[n.out[0]], o.axes());
       if (!axis) continue;
-      if (*axis == wanted) return at;
+      if (*axis == wanted || turn_result) return at;
       if (!any) any = at;
     }
     return any;
@@ -285,9 +353,14 @@ class LoopRewriter {
     return v;
   }
 
-  ValueId request(ValueId v, int64_t axis, bool reversed) {
+  const Request* requested(ValueId v, int64_t axis, bool reversed) const {
     for (const Request& q : requests_)
-      if (q.inner == v && q.axis == axis && q.reversed == reversed) return q.value;
+      if (q.inner == v && q.axis == axis && q.reversed == reversed) return &q;
+    return nullptr;
+  }
+
+  ValueId request(ValueId v, int64_t axis, bool reversed) {
+    if (const Request* q = requested(v, axis, reversed)) return q->value;
     invariant(planning_, "a loop has a result that nobody asked for");
     requests_.push_back({v, axis, reversed});
     return kNoValue;
@@ -365,7 +438,10 @@ class LoopRewriter {
   std::vector<ValueId> outer_;    // per value of the body that is the same in each step: that value
   std::vector<Stacked> stacked_;  // per value of the body: its form before the loop, if it has one
   std::vector<ValueId> hoisted_;
+  std::vector<size_t> sums_;  // carries that sum up, large ones first
   std::vector<Request> requests_;
+  std::map<const GraphNode*, Stacked>
+      forms_;  // per sum over the steps: how its operands are stacked
   std::vector<uint8_t> movable_;
   std::map<std::tuple<ValueId, int64_t, bool>, ValueId> moved_;
 };

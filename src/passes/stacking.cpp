@@ -42,12 +42,6 @@ std::optional<int64_t> place_after(const Shape& shape, int64_t count) {
   }
 }
 
-int64_t elements_before(const Shape& shape, int64_t axis) {
-  int64_t product = 1;
-  for (int64_t i = 0; i < axis; ++i) product *= shape.dim(static_cast<size_t>(i));
-  return product;
-}
-
 /// Element-wise operands are aligned at their last axes.
 std::optional<int64_t> common_axis(std::span<const TensorType> in, const TensorType& out,
                                    std::span<const int64_t> axes) {
@@ -95,6 +89,12 @@ ValueId merge_batch(Rewriter& r, ValueId v, int64_t time) {
 bool is_reduction(Prim p) { return primitive(p).how == How::reduction; }
 
 }  // namespace
+
+int64_t elements_before(const Shape& shape, int64_t axis) {
+  int64_t product = 1;
+  for (int64_t i = 0; i < axis; ++i) product *= shape.dim(static_cast<size_t>(i));
+  return product;
+}
 
 std::optional<int64_t> stacked_axis(const GraphNode& n, std::span<const TensorType> in,
                                     const TensorType& out, std::span<const int64_t> axes) {

@@ -11,6 +11,9 @@ namespace horngate {
 
 inline constexpr int64_t kInvariant = -1;
 
+/// The product of the dimensions in front of an axis.
+int64_t elements_before(const Shape& shape, int64_t axis);
+
 /// Where the time axis of the result would be, given that of each operand (kInvariant: it has none); empty when
 /// the primitive has no such form. `in` and `out` are the types in one step.
 std::optional<int64_t> stacked_axis(const GraphNode& node, std::span<const TensorType> in,
