@@ -1,6 +1,7 @@
 // Kernels of products against slow, obvious loops.
 #include <algorithm>
 
+#include "engines/native/kernels/packed_gemm.h"
 #include "engines/native/threads.h"
 #include "kernel_runner.h"
 
@@ -119,6 +120,48 @@ TEST(DotKernels, ProductsDoNotDependOnThreads) {
     set_thread_count(0);
     EXPECT_EQ(one, three);
   }
+}
+
+TEST(DotKernels, PackedProductsMatchLoops) {
+  const int64_t width = panel_width();
+  for (int64_t m : {1, 2, 5, 8, 13, 40})
+    for (int64_t n : {int64_t{1}, width - 1, width, 4 * width, 5 * width + 3})
+      for (int64_t k : {1, 17, 64})
+        for (bool transpose_a : {false, true})
+          for (bool transpose_b : {false, true}) {
+            const DotCase dot{transpose_a ? Ints{k, m} : Ints{m, k},
+                              transpose_b ? Ints{n, k} : Ints{k, n},
+                              {},
+                              {},
+                              {transpose_a ? 0 : 1},
+                              {transpose_b ? 1 : 0}};
+            const Value a = random_value(DType::float32, dot.a, 1),
+                        b = random_value(DType::float32, dot.b, 2);
+            Ints dims;
+            const Numbers want = loop_dot(dot, a.data, b.data, &dims);
+            const std::vector<float> from(a.data.begin(), a.data.end()),
+                matrix(b.data.begin(), b.data.end());
+            const Buffer panels(static_cast<size_t>(packed_floats(n, k)) * sizeof(float));
+            const Buffer whole(want.size() * sizeof(float)), parts(want.size() * sizeof(float));
+            pack_panels(transpose_b, n, k, matrix.data(), dot.b[1],
+                        static_cast<float*>(panels.data()));
+            PackedProduct p{m,
+                            n,
+                            k,
+                            from.data(),
+                            transpose_a ? 1 : k,
+                            transpose_a ? m : 1,
+                            static_cast<const float*>(panels.data()),
+                            static_cast<float*>(whole.data())};
+            run_panels(p, 0, panel_count(n));
+            p.c = static_cast<float*>(parts.data());
+            for (int64_t i = panel_count(n); i-- > 0;) run_panels(p, i, i + 1);
+            for (const Buffer* buffer : {&panels, &whole, &parts}) buffer->check_guards();
+            const auto count = static_cast<int64_t>(want.size());
+            const Numbers got = load(whole.data(), DType::float32, count);
+            expect_close(got, want, DType::float32, text_of(m, " ", n, " ", k));
+            EXPECT_EQ(got, load(parts.data(), DType::float32, count));
+          }
 }
 
 TEST(DotKernels, SparseMatchesDense) {

@@ -4,6 +4,7 @@
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/blas.h"
 #include "engines/native/kernels/half.h"
+#include "engines/native/kernels/packed_gemm.h"
 #include "engines/native/kernels/workers.h"
 
 namespace horngate::native::kernels {
@@ -136,7 +137,21 @@ class DotGeneral final : public Kernel {
 
   size_t scratch_bytes() const override { return bytes_ + inner_bytes_; }
 
+  size_t packed_bytes(size_t operand) const override {
+    const bool worth = std::is_same_v<T, float> && operand == 1 && batch_ == 1 &&
+                       n_ >= kLeastPacked && k_ >= kLeastPacked && k_ <= kMostPacked &&
+                       m_ * n_ * k_ <= kMostProducts;
+    if (!worth || a_.transpose || b_.transpose) return 0;
+    return static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float);
+  }
+  void pack(size_t, const void* from, void* to, void*) override {
+    pack_panels(b_.k_is_dense(), n_, k_, static_cast<const float*>(from), b_.leading(),
+                static_cast<float*>(to));
+  }
+  void use_packed(size_t) override { packed_ = true; }
+
   void run(const void* const* in, void* const* out, RunContext& context) override {
+    if (packed_) return run_packed(in, out);
     T* c = static_cast<T*>(out[0]);
     if (k_ == 0) {
       std::fill(c, c + batch_ * m_ * n_, T(0));
@@ -154,6 +169,26 @@ class DotGeneral final : public Kernel {
   }
 
  private:
+  // Panels are used where that was measured to be at least as fast as the libraries.
+  static constexpr int64_t kLeastPacked = 16, kMostPacked = 2048,
+                           kMostProducts = int64_t{128} << 20;
+
+  void run_packed(const void* const* in, void* const* out) const {
+    const PackedProduct p{m_,
+                          n_,
+                          k_,
+                          static_cast<const float*>(in[0]),
+                          a_.free.stride,
+                          a_.contract.stride,
+                          static_cast<const float*>(in[1]),
+                          static_cast<float*>(out[0])};
+    // A thread should have some 15 us of work: a vector's product waits for memory.
+    const int64_t work = m_ == 1 ? int64_t{1} << 18 : int64_t{1} << 20;
+    const int64_t grain = std::max<int64_t>(1, work / (m_ * k_ * panel_width()));
+    parallel_for(panel_count(n_), grain,
+                 [&](int64_t begin, int64_t end) { run_panels(p, begin, end); });
+  }
+
   // A vector times a matrix reads the matrix once; tiles of it are worth a thread from about 256
   // kB.
   void cut_vector() {
@@ -229,6 +264,7 @@ class DotGeneral final : public Kernel {
 
   Operand a_, b_;
   Tiles tiles_{};
+  bool packed_ = false;  // b comes in panels
   int64_t m_ = 0, n_ = 0, k_ = 0, batch_ = 0;
   size_t bytes_ = 0, inner_bytes_ = 0;
 };
