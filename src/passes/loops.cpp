@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "ir/check.h"
+#include "passes/checkpoint.h"
 #include "passes/loop_body.h"
 #include "passes/passes.h"
 #include "passes/slices.h"
@@ -459,19 +460,24 @@ std::vector<int64_t> first_columns(const Rewriter& r, const GraphNode& loop) {
 }
 
 bool has_bodies(const Graph& g) {
-  for (const GraphNode& n : g.nodes)
-    if (!n.bodies.empty()) return true;
-  return false;
+  return std::any_of(g.nodes.begin(), g.nodes.end(),
+                     [](const GraphNode& n) { return !n.bodies.empty(); });
 }
 
 }  // namespace
 
 Graph improve_loops(Graph graph) {
   if (!has_bodies(graph)) return graph;
+  std::set<const Graph*> done;
+  graph = cut_long_tapes(std::move(graph), done);
   Rewriter r;
   std::vector<ValueId> now(graph.values.size(), kNoValue);
   for (ValueId v : graph.inputs) now[v] = r.input(graph.values[v]);
   for (const GraphNode& n : graph.nodes) {
+    if (n.prim == Prim::scan && done.count(n.bodies[0].get())) {
+      r.copy(graph, n, now);
+      continue;
+    }
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
     for (const GraphRef& b : n.bodies) {
