@@ -19,9 +19,13 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
     # pip puts it on PATH; from there the library is inside the package.
     set(package "lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages/horngate")
     set_target_properties(horngate-cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${package}/lib")
+    target_compile_definitions(horngate-cli PRIVATE HORNGATE_PACKAGE="${package}")
     install(TARGETS horngate-cli RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT runtime)
   else()
     install(TARGETS horngate-cli RUNTIME COMPONENT runtime)
+    # `horngate engines install` is a Python program that needs nothing but Python.
+    install(DIRECTORY python/horngate/_installer/ DESTINATION share/horngate/installer
+      COMPONENT runtime FILES_MATCHING PATTERN "*.py" PATTERN "*.json")
   endif()
 endif()
 

@@ -167,6 +167,9 @@ typedef struct {
   int (*alloc)(void* engine, size_t bytes, hg_buffer* buffer, hg_status* status);
   int (*copy)(void* engine, hg_buffer* to, const hg_buffer* from, hg_status* status);
   int (*sync)(void* engine, hg_status* status);
+  /* Optional: the file or folder of the library that the engine drives. It may be set by open, also by one that
+   * fails: then it says what was found and cannot be used. */
+  const char* where;
 } hg_engine_api;
 
 /* The only exported symbol. NULL: the engine cannot serve a host of that interface version. */

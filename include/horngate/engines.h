@@ -9,8 +9,11 @@
 namespace horngate {
 
 struct EngineInfo {
-  std::string name, path, version;
+  std::string name;
+  std::string path;     // of the plug-in; empty when it is built in
+  std::string version;  // empty while it is unknown
   std::string problem;  // empty when it can be used
+  std::string where;  // what the plug-in drives; empty when it needs nothing, or nothing was found
 };
 
 /// Every engine that can be named: native, and the plug-ins that were found.

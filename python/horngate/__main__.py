@@ -1,4 +1,4 @@
-"""`python -m horngate`: version, engine, settings. `python -m horngate export`: see export.py."""
+"""`python -m horngate`: version, engine, settings. `.. export`: see export.py, `.. engines`: _engines.py."""
 
 import sys
 
@@ -25,4 +25,8 @@ if __name__ == "__main__":
         from horngate.export import main as export_main
 
         sys.exit(export_main(sys.argv[2:]))
+    if sys.argv[1:2] == ["engines"]:
+        from horngate._engines import main as engines_main
+
+        sys.exit(engines_main(sys.argv[2:]))
     main()

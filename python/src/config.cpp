@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "horngate/engines.h"
 #include "sections.h"
 
 namespace horngate::python {
@@ -104,6 +105,19 @@ void bind_config(nb::module_& m) {
   m.def("set_engine", [](const std::string& name) { set_engine(name); });
   m.def("set_quiet", &set_quiet);
   m.def("keras_home", &keras_home);
+  m.def("list_engines", [] {
+    nb::list out;
+    for (const EngineInfo& e : list_engines()) {
+      nb::dict row;
+      row["name"] = e.name;
+      row["version"] = e.version;
+      row["where"] = e.where;
+      row["plugin"] = e.path;
+      row["problem"] = e.problem;
+      out.append(row);
+    }
+    return out;
+  });
   m.attr("version") = HORNGATE_VERSION;
 }
 

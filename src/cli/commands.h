@@ -10,6 +10,7 @@ using Arguments = std::vector<std::string>;
 
 int info(const Arguments& arguments);
 int engines(const Arguments& arguments);
+int engines_list(const Arguments& arguments);
 int export_model(const Arguments& arguments);
 int profile(const Arguments& arguments);
 

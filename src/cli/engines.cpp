@@ -1,19 +1,53 @@
-// horngate engines: a line per engine.
-#include <cstdio>
-
+// horngate engines: lists them; install, remove and test are Python's work.
 #include "commands.h"
-#include "horngate/config.h"
-#include "horngate/engines.h"
+#include "python.h"
 
 namespace horngate::cli {
+namespace {
 
-int engines(const Arguments&) {
-  const std::string current = backend();
-  for (const EngineInfo& e : list_engines())
-    std::printf("%c %-12s %-10s %s%s\n", e.name == current ? '*' : ' ', e.name.c_str(),
-                e.version.c_str(), e.problem.empty() ? "ready  " : e.problem.c_str(),
-                e.problem.empty() ? e.path.c_str() : "");
-  return 0;
+namespace fs = std::filesystem;
+
+/// The installer needs no module, only its folder: in a build tree, an installation, or a wheel.
+fs::path installer() {
+  std::vector<const char*> places = {"../python/horngate/_installer",
+                                     "../share/horngate/installer"};
+#ifdef HORNGATE_PACKAGE
+  places.push_back("../" HORNGATE_PACKAGE "/_installer");
+#endif
+  for (const char* place : places) {
+    const fs::path folder = program_folder() / place;
+    std::error_code ignored;
+    if (fs::exists(folder / "__main__.py", ignored)) return folder.lexically_normal();
+  }
+  return {};
+}
+
+/// Engines that were just installed must also open.
+int show_ready(const Arguments& words) {
+  Arguments names = {"--only"};
+  for (size_t i = 1; i < words.size(); ++i)
+    if (words[i].rfind("--", 0) != 0) names.push_back(words[i]);
+  return engines_list(names);
+}
+
+}  // namespace
+
+int engines(const Arguments& arguments) {
+  const std::string what = arguments.empty() ? "" : arguments[0];
+  if (what == "install" || what == "remove") {
+    const fs::path folder = installer();
+    Arguments words = {"-m", "horngate", "engines"};
+    if (!folder.empty()) words = {folder.string()};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const int code = run_python("horngate engines " + what, words);
+    return code == 0 && what == "install" ? show_ready(arguments) : code;
+  }
+  if (what == "test") {
+    Arguments words = {"-m", "horngate", "engines"};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return run_python("horngate engines test", words);
+  }
+  return engines_list(arguments);
 }
 
 }  // namespace horngate::cli

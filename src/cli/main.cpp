@@ -1,16 +1,27 @@
 // horngate: the command line.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <map>
 
 #include "commands.h"
+#include "python.h"
 
 namespace {
+
+/// In an environment of Python, engines that pip put there are found too.
+void use_environment() {
+#ifdef HORNGATE_PACKAGE
+  const auto site = (horngate::cli::program_folder() / ".." / HORNGATE_PACKAGE / "..");
+  setenv("HORNGATE_PYTHON_PATHS", site.lexically_normal().c_str(), 0);
+#endif
+}
 
 constexpr const char* kUsage =
     "usage: horngate COMMAND\n"
     "  info      version, engine and settings in force\n"
-    "  engines   the engines that can be used, and why others cannot\n"
+    "  engines   the engines that can be used, and why others cannot; --json: as JSON\n"
+    "  engines install|remove|test NAME: gets an engine, removes it, runs the cases on it\n"
     "  export    MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX (through Python)\n"
     "  profile   PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table\n"
     "  help      this text\n";
@@ -30,6 +41,7 @@ int main(int argc, char** argv) {
     std::puts("horngate " HORNGATE_VERSION);
     return 0;
   }
+  use_environment();
   const auto it = commands.find(name);
   if (it == commands.end()) {
     std::fprintf(stderr, "horngate: there is no command \"%s\".\n%s", name.c_str(), kUsage);

@@ -106,7 +106,7 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   return e;
 }
 
-Engine load(const std::string& name, const fs::path& path) {
+const hg_engine_api* api_in(const std::string& name, const fs::path& path) {
   const std::string who = "engine " + name;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -115,7 +115,18 @@ Engine load(const std::string& name, const fs::path& path) {
   }
   const auto entry = reinterpret_cast<hg_engine_main_fn>(dlsym(library, "hg_engine_main"));
   check<RuntimeError>(entry != nullptr, who, path.string(), " does not export hg_engine_main.");
-  return open_api(entry(HG_ABI), name, path.string());
+  return entry(HG_ABI);
+}
+
+Engine load(const std::string& name, const fs::path& path) {
+  return open_api(api_in(name, path), name, path.string());
+}
+
+/// What the engine drives, as far as open got.
+std::string where_of(const hg_engine_api* api) {
+  const bool has = api && api->abi == HG_ABI &&
+                   api->size >= offsetof(hg_engine_api, where) + sizeof api->where && api->where;
+  return has ? api->where : "";
 }
 
 const Engine& find_locked(Registry& r, const std::string& name, const std::string& origin) {
@@ -173,13 +184,17 @@ void reset_current_engine() {
 
 std::vector<EngineInfo> list_engines() {
   std::vector<EngineInfo> out;
-  out.push_back({"native", "", native_engine().api->version, ""});
+  out.push_back({"native", "", native_engine().api->version, "", ""});
   for (const auto& [name, path] : plugins()) {
-    EngineInfo info{name, path.string(), "", ""};
+    EngineInfo info{name, path.string(), "", "", ""};
     try {
       info.version = find_engine(name).api->version;
     } catch (const Error& e) {
       info.problem = e.what();
+    }
+    try {
+      info.where = where_of(api_in(name, path));
+    } catch (const Error&) {  // then info.problem says it
     }
     out.push_back(info);
   }

@@ -145,10 +145,12 @@ TEST(Engines, WrongOnesAreRefusedWithAReason) {
       missing.find("there is no engine \"abacus\" (from KERAS_BACKEND). Engines here: native, "),
       std::string::npos)
       << missing;
+  setenv("HORNGATE_THEANO", "/nowhere", 1);
   const std::string known =
       error_of([] { (void)find_engine("theano", "/home/me/.keras/keras.json"); });
   EXPECT_NE(known.find("(from /home/me/.keras/keras.json)"), std::string::npos) << known;
   EXPECT_NE(known.find("KERAS_BACKEND=native"), std::string::npos) << known;
+  unsetenv("HORNGATE_THEANO");
 }
 
 TEST(Engines, ATruncatedPluginIsAnError) {

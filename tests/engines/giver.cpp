@@ -75,6 +75,7 @@ const hg_engine_api kApi = {HG_ABI,
                             free_executable,
                             nullptr,
                             nullptr,
+                            nullptr,
                             nullptr};
 
 }  // namespace

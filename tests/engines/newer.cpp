@@ -7,6 +7,6 @@ static const hg_engine_api kApi = {HG_ABI + 1, sizeof(hg_engine_api),
                                    nullptr,    nullptr,
                                    nullptr,    nullptr,
                                    nullptr,    nullptr,
-                                   nullptr};
+                                   nullptr,    nullptr};
 
 extern "C" const hg_engine_api* hg_engine_main(uint32_t) { return &kApi; }

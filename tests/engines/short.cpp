@@ -24,6 +24,6 @@ static const hg_engine_api kApi = {HG_ABI,   offsetof(hg_engine_api, alloc),
                                    supports, compile,
                                    run,      free_executable,
                                    nullptr,  nullptr,
-                                   nullptr};
+                                   nullptr,  nullptr};
 
 extern "C" const hg_engine_api* hg_engine_main(uint32_t) { return &kApi; }

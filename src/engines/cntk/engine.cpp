@@ -44,12 +44,18 @@ int guarded(hg_status* status, const char* prefix, F&& f) noexcept {
   }
 }
 
+extern hg_engine_api own_api;
+
 int open(const char*, void** engine, hg_status* status) {
   return guarded(status, "", [&] {
     static std::mutex mutex;
     static Library* library = nullptr;  // never unloaded
+    static std::string where;
     std::lock_guard lock(mutex);
     if (!library) {
+      own_api.where = nullptr;
+      where = find_folder();
+      own_api.where = where.c_str();
       auto fresh = std::make_unique<Library>();
       load(*fresh);
       library = fresh.release();
@@ -85,13 +91,13 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {
-    HG_ABI, sizeof(hg_engine_api), "cntk",  "2.7",   HG_CAP_NO_EMPTY, open, supports, compile,
-    run,    free_executable,       nullptr, nullptr, nullptr};
+hg_engine_api own_api = {
+    HG_ABI, sizeof(hg_engine_api), "cntk",  "2.7",   HG_CAP_NO_EMPTY, open,   supports, compile,
+    run,    free_executable,       nullptr, nullptr, nullptr,         nullptr};
 
 }  // namespace
 }  // namespace horngate::cntk
 
 extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
-  return host_abi == HG_ABI ? &horngate::cntk::kApi : nullptr;
+  return host_abi == HG_ABI ? &horngate::cntk::own_api : nullptr;
 }

@@ -37,19 +37,6 @@ std::string libs_in(const std::string& folder) {
   return {};
 }
 
-std::string find_folder() {
-  std::string places;
-  for (const auto& folder : engines::engine_folders("HORNGATE_CNTK", "cntk")) {
-    if (const std::string found = libs_in(folder.string()); !found.empty()) return found;
-    places += (places.empty() ? "" : ", ") + folder.string();
-  }
-  if (const std::string set = engines::environment("HORNGATE_CNTK"); !set.empty())
-    throw std::runtime_error("HORNGATE_CNTK is " + set + ", where there is no " + kCore + "." +
-                             kGet);
-  throw std::runtime_error("CNTK is not installed (looked for " + std::string(kCore) + " in " +
-                           places + ")." + kGet);
-}
-
 /// Empty, or what is wrong with a library, to stand after its path.
 std::string fault_of(const std::string& path) {
   const engines::LibraryFile f = engines::measure_library(path);
@@ -195,6 +182,19 @@ void bind_ops(Binder& bind, Library& l) {
 }
 
 }  // namespace
+
+std::string find_folder() {
+  std::string places;
+  for (const auto& folder : engines::engine_folders("HORNGATE_CNTK", "cntk")) {
+    if (const std::string found = libs_in(folder.string()); !found.empty()) return found;
+    places += (places.empty() ? "" : ", ") + folder.string();
+  }
+  if (const std::string set = engines::environment("HORNGATE_CNTK"); !set.empty())
+    throw std::runtime_error("HORNGATE_CNTK is " + set + ", where there is no " + kCore + "." +
+                             kGet);
+  throw std::runtime_error("CNTK is not installed (looked for " + std::string(kCore) + " in " +
+                           places + ")." + kGet);
+}
 
 void load(Library& l) {
 #if !defined(__x86_64__)

@@ -91,6 +91,8 @@ struct Library {
   int (*set_product_threads)(int, int);  // of one domain of MKL
 };
 
+/// The folder with CNTK's libraries. Throws as load does.
+std::string find_folder();
 /// Finds, loads and binds the library. Throws std::runtime_error with a sentence for the user.
 void load(Library& library);
 

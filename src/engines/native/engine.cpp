@@ -123,6 +123,7 @@ const hg_engine_api* engine_main(uint32_t host_abi) {
       free_executable,
       nullptr,
       nullptr,
+      nullptr,
       nullptr};
   return host_abi == HG_ABI ? &kApi : nullptr;
 }

@@ -42,6 +42,9 @@ int fail_with_current(hg_status* status) {
 extern hg_engine_api api;
 
 int open(const char*, void** engine, hg_status* status) try {
+  static std::string where;
+  where = Runtime::find();
+  api.where = where.empty() ? nullptr : where.c_str();
   auto* runtime = new Runtime;  // stays: the library is never closed
   api.version = runtime->version().c_str();
   *engine = runtime;
@@ -86,6 +89,7 @@ hg_engine_api api = {HG_ABI,
                      compile,
                      run,
                      free_executable,
+                     nullptr,
                      nullptr,
                      nullptr,
                      nullptr};

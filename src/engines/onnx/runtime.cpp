@@ -11,7 +11,8 @@ namespace {
 
 constexpr uint32_t kApiLevel = 17;
 constexpr const char* kAdvice =
-    " Install it with `pip install onnxruntime`, or set HORNGATE_ONNX to the folder that holds it.";
+    " Install it with \"horngate engines install onnx\" or \"pip install onnxruntime\", or set "
+    "HORNGATE_ONNX to the folder that holds it.";
 
 /// What OrtGetApiBase gives.
 struct ApiBase {
@@ -53,20 +54,26 @@ int threads() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
+std::vector<engines::fs::path> folders() {
+  return engines::engine_folders("HORNGATE_ONNX", "onnx");
+}
+
 }  // namespace
 
-Runtime::Runtime() {
-  const auto folders = engines::engine_folders("HORNGATE_ONNX", "onnx");
-  const auto file =
-      engines::find_library(folders, {"onnxruntime/capi", "capi", "lib", ""}, "libonnxruntime.so");
-  if (file.empty()) {
+std::string Runtime::find() {
+  return engines::find_library(folders(), {"onnxruntime/capi", "capi", "lib", ""},
+                               "libonnxruntime.so")
+      .string();
+}
+
+Runtime::Runtime() : path_(find()) {
+  if (path_.empty()) {
     std::string where;
-    for (const auto& f : folders) where += (where.empty() ? "" : ", ") + f.string();
+    for (const auto& f : folders()) where += (where.empty() ? "" : ", ") + f.string();
     throw std::runtime_error("ONNX Runtime was not found in " + where + "." + kAdvice);
   }
-  path_ = file.string();
   std::string why;
-  void* library = engines::open_library(file, RTLD_NOW | RTLD_LOCAL, why);
+  void* library = engines::open_library(path_, RTLD_NOW | RTLD_LOCAL, why);
   if (!library) throw std::runtime_error(why);
   const auto base = reinterpret_cast<const ApiBase* (*)()>(dlsym(library, "OrtGetApiBase"));
   if (!base) throw std::runtime_error(path_ + " is not ONNX Runtime." + kAdvice);

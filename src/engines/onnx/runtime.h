@@ -25,7 +25,9 @@ struct RuntimeFault : std::runtime_error {
 
 class Runtime {
  public:
-  /// Finds and loads the library; throws std::runtime_error with the reason.
+  /// The library's file; empty when there is none.
+  static std::string find();
+  /// Finds and loads it; throws std::runtime_error with the reason.
   Runtime();
 
   OrtSession* make_session(const std::string& model) const;

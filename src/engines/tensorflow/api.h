@@ -114,6 +114,8 @@ const Api& api();
 void load();
 /// Version of the loaded library, "2.21.0"; empty before.
 const char* library_version();
+/// The file that was found; NULL when there was none.
+const char* library_path();
 
 /// A failure, with the code of the status that it becomes.
 struct Error : std::runtime_error {

@@ -35,10 +35,12 @@ extern hg_engine_api own_api;
 int open(const char*, void** engine, hg_status* status) {
   static int token;
   *engine = &token;
-  return guarded(status, [] {
+  const int failed = guarded(status, [] {
     load();
     own_api.version = library_version();
   });
+  own_api.where = library_path();
+  return failed;
 }
 
 int supports(void*, const hg_graph* graph, uint32_t node) {
@@ -68,6 +70,7 @@ hg_engine_api own_api = {HG_ABI,
                          compile,
                          run,
                          free_executable,
+                         nullptr,
                          nullptr,
                          nullptr,
                          nullptr};

@@ -19,6 +19,7 @@ constexpr int kOldest = 16, kTested = 21;  // minor versions of 2.x
 
 Api functions{};
 const char* version = "";
+std::string path_found;
 
 fs::path find_file() {
   const std::vector<fs::path> folders =
@@ -97,10 +98,16 @@ void bind(const fs::path& path) {
 
 const Api& api() { return functions; }
 const char* library_version() { return version; }
+const char* library_path() { return path_found.empty() ? nullptr : path_found.c_str(); }
 
 void load() {
   static std::once_flag once;  // stays open after a failure, so that a later call may succeed
-  std::call_once(once, [] { bind(find_file()); });
+  std::call_once(once, [] {
+    path_found.clear();
+    const fs::path file = find_file();
+    path_found = file.string();
+    bind(file);
+  });
 }
 
 void Status::check(const char* doing) const {

@@ -21,10 +21,15 @@ int guarded(hg_status* status, F&& f) {
   }
 }
 
+extern hg_engine_api own_api;
+
 int open(const char*, void** engine, hg_status* status) {
   return guarded(status, [&] {
     Installation where;
     const std::string why = find_installation(where);
+    static std::string python;
+    python = where.python.string();
+    own_api.where = python.empty() ? nullptr : python.c_str();
     if (!why.empty()) return fill(status, HG_RUNTIME_ERROR, why);
     Worker::open(std::move(where));
     *engine = nullptr;
@@ -60,14 +65,13 @@ void free_executable(void* executable) {
   }
 }
 
-const hg_engine_api kApi = {HG_ABI, sizeof(hg_engine_api), "theano", kVersion,
-                            // The worker takes turns by itself.
-                            HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open,
-                            engine_supports, compile, run, free_executable, nullptr, nullptr,
-                            nullptr};
+hg_engine_api own_api = {HG_ABI, sizeof(hg_engine_api), "theano", kVersion,
+                         // The worker takes turns by itself.
+                         HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open, engine_supports,
+                         compile, run, free_executable, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 
 extern "C" const hg_engine_api* hg_engine_main(uint32_t host_abi) {
-  return host_abi == HG_ABI ? &kApi : nullptr;
+  return host_abi == HG_ABI ? &own_api : nullptr;
 }
