@@ -28,9 +28,16 @@ def python(engine, program, **more):
     )
 
 
-def skip_unless_it_runs(done):
+def required():
+    """The engines that must be there: HORNGATE_TEST_REQUIRE, separated by commas."""
+    return [n for n in os.environ.get("HORNGATE_TEST_REQUIRE", "").split(",") if n]
+
+
+def skip_unless_it_runs(done, engine):
     if done.returncode != 0:
-        pytest.skip(done.stderr.strip().splitlines()[-1])
+        why = done.stderr.strip().splitlines()[-1]
+        assert engine not in required(), f"{engine} must run here: {why}"
+        pytest.skip(why)
 
 
 def refusal(engine, folder, times=1, **more):

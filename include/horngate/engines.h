@@ -20,4 +20,8 @@ struct EngineInfo {
 /// Example: for (const auto& e : K::list_engines()) std::cout << e.name;
 [[nodiscard]] HORNGATE_API std::vector<EngineInfo> list_engines();
 
+/// Writes "Using TensorFlow backend." or the like for the engine that is chosen, without opening it. It is written
+/// once, here or at the first use. Nothing is written for a name that no engine has: the first use tells.
+HORNGATE_API void announce_chosen_engine();
+
 }  // namespace horngate

@@ -23,7 +23,12 @@ except ImportError as _cause:
 from horngate import keras_compat as _keras_compat
 
 if _keras_compat.keras_takes_us():
+    _keras_compat.check_module()
     _set_quiet(True)  # Keras says "Using horngate backend." itself
+else:
+    from horngate import _config
+
+    _config._say_engine()
 _keras_compat.watch()
 
 

@@ -1,6 +1,7 @@
 """Settings of the process, names and uids, the learning phase."""
 
 import gc as _gc
+import os as _os
 import time as _time
 
 import numpy as _np
@@ -40,6 +41,16 @@ def backend():
         'native'
     """
     return _hg.backend()
+
+
+def _say_engine():
+    """The line "Using TensorFlow backend." as Keras writes it: when it is imported. Without KERAS_BACKEND a
+    module such as horngate.theano may still choose; then the first use of the engine writes it."""
+    if not _os.environ.get("KERAS_BACKEND", "horngate").startswith("horngate"):
+        try:
+            _hg.announce_chosen_engine()
+        except ValueError:
+            pass  # a broken keras.json; whoever needs the settings gets the error
 
 
 def epsilon():

@@ -105,6 +105,7 @@ void bind_config(nb::module_& m) {
   m.def("set_engine", [](const std::string& name) { set_engine(name); });
   m.def("set_quiet", &set_quiet);
   m.def("keras_home", &keras_home);
+  m.def("announce_chosen_engine", &announce_chosen_engine);
   m.def("list_engines", [] {
     nb::list out;
     for (const EngineInfo& e : list_engines()) {

@@ -213,7 +213,7 @@ void check_engine(std::string_view where, std::string_view argument, std::string
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   const std::string guess = is_ours(lower) ? text_of(" Did you mean \"", lower, "\"?") : "";
   fail(where, argument,
-       "must name an engine (native, tensorflow, theano, cntk) or a plug-in of "
+       "must name an engine (native, tensorflow, theano, cntk, onnx) or a plug-in of "
        "small letters, digits and underscores; got \"",
        value, "\".", guess.empty() ? hint : guess);
 }

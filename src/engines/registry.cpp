@@ -182,6 +182,11 @@ void reset_current_engine() {
   r.current = nullptr;
 }
 
+void announce_chosen_engine() {
+  const std::string name = engine_choice().name;
+  if (name == "native" || plugins().count(name)) announce_engine(name);
+}
+
 std::vector<EngineInfo> list_engines() {
   std::vector<EngineInfo> out;
   out.push_back({"native", "", native_engine().api->version, "", ""});

@@ -221,17 +221,19 @@ TEST_F(Config, BadValues) {
       error(),
       "FILE, line 1: image_dim_ordering must be \"tf\" or \"th\"; got \"channels_last\"." + hint);
   write("{\"backend\": \"CNTK\"}");
-  EXPECT_EQ(error(),
-            "FILE, line 1: backend must name an engine (native, tensorflow, theano, cntk) or a "
-            "plug-in of small letters, digits and underscores; got \"CNTK\". Did you mean "
-            "\"cntk\"?");
+  EXPECT_EQ(
+      error(),
+      "FILE, line 1: backend must name an engine (native, tensorflow, theano, cntk, onnx) or a "
+      "plug-in of small letters, digits and underscores; got \"CNTK\". Did you mean "
+      "\"cntk\"?");
 }
 
 TEST_F(Config, BadKerasBackend) {
   setenv("KERAS_BACKEND", "../evil", 1);
-  EXPECT_EQ(error(),
-            "KERAS_BACKEND: must name an engine (native, tensorflow, theano, cntk) or a plug-in of "
-            "small letters, digits and underscores; got \"../evil\".");
+  EXPECT_EQ(
+      error(),
+      "KERAS_BACKEND: must name an engine (native, tensorflow, theano, cntk, onnx) or a plug-in of "
+      "small letters, digits and underscores; got \"../evil\".");
 }
 
 TEST_F(Config, FileThatIsAFolder) {

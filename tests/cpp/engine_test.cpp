@@ -50,6 +50,62 @@ TEST(Engines, NullRunsNothing) {
   EXPECT_EQ(backend(), "null");
 }
 
+TEST(Engines, AreChosenBeforeTheFirstRun) {
+  setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
+  reset_settings();
+  reset_current_engine();
+  set_quiet(true);
+  const Tensor x = placeholder({.shape = {2}});
+  const Variable v = variable(Array::of({1.f, 2.f}));
+  const Function f = function({x}, {x + v});
+  set_engine("null");  // building graphs and variables does not count
+  EXPECT_EQ(f({Array::of({1.f, 1.f})})[0].to_vector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{1, 2}));
+  set_engine("null");
+  EXPECT_EQ(error_of([] { set_engine("native"); }),
+            "set_engine: must come before the first use of an engine; \"null\" is in use, got "
+            "\"native\".");
+  reset_settings();
+  reset_current_engine();
+  set_quiet(true);
+  set_engine("abacus");
+  const std::string wrong =
+      error_of([&] { (void)function({x}, {x * x})({Array::of({1.f, 1.f})}); });
+  EXPECT_NE(wrong.find("there is no engine \"abacus\" (from set_engine). Engines here: native, "),
+            std::string::npos)
+      << wrong;
+  for (const char* name : {"cntk", "null", "onnx", "tensorflow", "theano"})
+    EXPECT_NE(wrong.find(name), std::string::npos) << wrong;
+  reset_settings();
+  reset_current_engine();
+  set_quiet(true);
+}
+
+TEST(Engines, TheLineComesOnceAndForEnginesThatExist) {
+  setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR, 1);
+  const auto line_of = [](const char* name) {
+    const char* quiet = std::getenv("HORNGATE_QUIET");
+    const std::string kept = quiet ? quiet : "";
+    unsetenv("HORNGATE_QUIET");
+    reset_settings();
+    set_engine(name);
+    testing::internal::CaptureStderr();
+    announce_chosen_engine();
+    announce_chosen_engine();
+    const std::string text = testing::internal::GetCapturedStderr();
+    setenv("HORNGATE_QUIET", kept.c_str(), 1);
+    reset_settings();
+    set_quiet(true);
+    return text;
+  };
+  EXPECT_EQ(line_of("tensorflow"), "Using TensorFlow backend.\n");
+  EXPECT_EQ(line_of("theano"), "Using Theano backend.\n");
+  EXPECT_EQ(line_of("cntk"), "Using CNTK backend\n");
+  EXPECT_EQ(line_of("onnx"), "Using onnx backend.\n");
+  EXPECT_EQ(line_of("native"), "Using native backend.\n");
+  EXPECT_EQ(line_of("abacus"), "");
+}
+
 TEST(Engines, AStubAndNativeShareAGraph) {
   const OnEngine engine("stub");
   std::vector<std::string> warnings;

@@ -29,7 +29,7 @@ def libraries():
         RUN + "print(next(l.split()[-1] for l in open('/proc/self/maps') if 'libCntk.Core' in l))"
     )
     done = python(program)
-    engine_process.skip_unless_it_runs(done)
+    engine_process.skip_unless_it_runs(done, "cntk")
     return pathlib.Path(done.stdout.split()[-1]).parent
 
 

@@ -17,7 +17,7 @@ refusal = functools.partial(engine_process.refusal, "onnx")
 def library():
     """The runtime's shared library, as the engine finds it; a skip where there is none."""
     done = python("import horngate as K; K.eval(K.constant(1.0) + 1)")
-    engine_process.skip_unless_it_runs(done)
+    engine_process.skip_unless_it_runs(done, "onnx")
     maps = "(l.split()[-1] for l in open('/proc/self/maps') if 'libonnxruntime.so' in l)"
     program = RUN + f"print(next({maps}))"
     return pathlib.Path(python(program).stdout.split()[-1])

@@ -28,7 +28,7 @@ def package():
         RUN + "print([l.split()[-1] for l in open('/proc/self/maps') if 'tensorflow_cc' in l][0])"
     )
     done = python(program)
-    engine_process.skip_unless_it_runs(done)
+    engine_process.skip_unless_it_runs(done, "tensorflow")
     assert done.stdout.startswith("4.0\n")
     assert done.stderr == "", "TensorFlow is to be quiet"
     return pathlib.Path(done.stdout.split()[-1]).parent

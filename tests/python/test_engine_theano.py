@@ -52,7 +52,7 @@ ones = np.ones((2, 3), "float32")
 def engine():
     """Skips where Theano is not installed."""
     done = python("import horngate as K; K.eval(K.constant(1.0) + 1)")
-    engine_process.skip_unless_it_runs(done)
+    engine_process.skip_unless_it_runs(done, "theano")
 
 
 def run(program, **environment):

@@ -12,6 +12,9 @@ from horngate.keras_compat._items import ITEMS
 
 __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
 
+# Modules that name an engine.
+ENGINES = ("native", "tensorflow", "theano", "cntk", "onnx")
+
 _installed = False
 
 
@@ -45,6 +48,18 @@ def keras_takes_us():
         return False
     names = (getattr(sys.modules.get(loader), "_BACKEND", None) for loader in _LOADERS)
     return any(str(name).split(".")[0] == "horngate" for name in names)
+
+
+def check_module():
+    """Says which modules there are when Keras looks for another one of ours. It would hide an ImportError."""
+    for loader in _LOADERS:
+        package, _, name = str(getattr(sys.modules.get(loader), "_BACKEND", "")).partition(".")
+        if package == "horngate" and name and name not in ENGINES:
+            known = ", ".join(f"horngate.{n}" for n in ENGINES)
+            raise RuntimeError(
+                f'there is no module "horngate.{name}" for KERAS_BACKEND or keras.json. '
+                f"There are horngate, {known}."
+            )
 
 
 def watch():
