@@ -215,14 +215,12 @@ class Builder {
     const auto& a = n.as<attrs::assign>();
     const auto it = previous_.find(&n);
     const ValueId running = it == previous_.end() ? value(n.in[0]) : values_.at({it->second, 0});
-    const ValueId x = value(n.in[1]);
+    ValueId x = value(n.in[1]);
     const TensorType& type = n.out[0];
-    if (a.kind == "set") {
-      // A broadcast to the same shape checks dimensions that are not known yet when the plan is made.
-      if (graph.values[x].shape == type.shape) return set(n, x);
-      return set(n, add_node(Prim::broadcast, {x}, type, n.name,
-                             AttrRef(new AttrsOf<attrs::broadcast>({.shape = type.shape.dims()}))));
-    }
+    // Dimensions that are not known yet are checked when the plan is made: the node stays until then.
+    if (!graph.values[x].shape.is_static())
+      x = add_node(Prim::assign, {running, x}, type, n.name, n.attrs);
+    if (a.kind == "set") return set(n, x);
     if (a.kind == "add") return set(n, add_node(Prim::add, {running, x}, type, n.name));
     if (a.kind == "sub") return set(n, add_node(Prim::sub, {running, x}, type, n.name));
     const ValueId kept = add_node(Prim::mul, {running, add_scalar(a.momentum, type.dtype)}, type);

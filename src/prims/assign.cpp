@@ -1,5 +1,6 @@
 // assign(variable, x): the variable's new value, by kind: set: x; add: v + x; sub: v - x;
-// lerp: v * momentum + x * (1 - momentum). Resolved when a function is made.
+// lerp: v * momentum + x * (1 - momentum). Resolved when a function is made; where x has open dimensions, a node
+// stays in the graph that stands for x and checks them when a plan is made.
 #include "prims/build.h"
 
 namespace horngate {
@@ -14,7 +15,7 @@ static Types infer(const InferCall& c, const attrs::assign& a) {
   for (size_t i = 0; fits && i < x.shape.ndim(); ++i) {
     const int64_t want = v.shape.dim(v.shape.ndim() - 1 - i),
                   got = x.shape.dim(x.shape.ndim() - 1 - i);
-    fits = got < 0 || got == want || got == 1;
+    fits = got < 0 || got == want || (got == 1 && a.kind != "set");
   }
   check(fits && (a.kind != "set" || x.shape.ndim() == v.shape.ndim()), name,
         "the variable has shape ", v.shape, " but the value has ", x.shape, ".");

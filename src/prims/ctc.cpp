@@ -49,10 +49,20 @@ Tensor place_in_row(const Tensor& x) {
   return emit(attrs::cumsum{.axis = 1, .exclusive = true}, {prim::full_like(x, 1)});
 }
 
+/// Labels before the first blank: the blank ends them, whatever their length says.
+Tensor used_labels(const Tensor& x, const Tensor& labels, const Tensor& label_length) {
+  const Tensor blank = prim::sub(prim::count(x, {2}, DType::int64), int_scalar(1));
+  const Tensor is_blank =
+      prim::cast(prim::eq(prim::cast(labels, DType::int64), blank), DType::int64);
+  const Tensor blanks = emit(attrs::cumsum{.axis = 1}, {is_blank});
+  const Tensor before = prim::cast(prim::eq(blanks, int_scalar(0)), DType::int64);
+  return prim::minimum(prim::cast(label_length, DType::int64), prim::reduce_sum(before, {1}));
+}
+
 /// Classes of the states, int64 (batch, states), -1 for start and blanks.
 Tensor states_of(const Tensor& labels, const Tensor& label_length) {
   const Tensor l = prim::cast(labels, DType::int64);
-  const Tensor n = prim::expand_dims(prim::cast(label_length, DType::int64), {1});
+  const Tensor n = prim::expand_dims(label_length, {1});
   const Tensor used = prim::lt(place_in_row(l), n);
   const Tensor own = prim::select(used, l, int_scalar(-1));
   const Tensor blank = prim::full_like(own, -1);
@@ -88,7 +98,8 @@ Tensor ctc_loss_of_parts(const Tensor& inputs, const Tensor& labels, const Tenso
   const bool half = size_of(inputs.dtype()) < 4;
   const Tensor x = half ? prim::cast(inputs, DType::float32) : inputs;
   const Tensor zero = prim::scalar(0, x.dtype()), log_zero = prim::scalar(kLogZero, x.dtype());
-  const Tensor states = states_of(labels, label_length);
+  const Tensor n_labels = used_labels(x, labels, label_length);
+  const Tensor states = states_of(labels, n_labels);
   const Tensor jumps =
       prim::logical_and(prim::ge(states, int_scalar(0)), prim::ne(states, moved(states, 2, -1)));
   const Tensor steps = prim::expand_dims(prim::cast(input_length, DType::int64), {1});
@@ -108,7 +119,7 @@ Tensor ctc_loss_of_parts(const Tensor& inputs, const Tensor& labels, const Tenso
   const Tensor alpha = make_scan("ctc_loss", spec, step)[0];
 
   // The last label or the blank behind it.
-  const Tensor end = prim::scale(prim::expand_dims(prim::cast(label_length, DType::int64), {1}), 2);
+  const Tensor end = prim::scale(prim::expand_dims(n_labels, {1}), 2);
   const Tensor is_end =
       prim::logical_or(prim::eq(number, end), prim::eq(number, prim::add(end, int_scalar(1))));
   const Tensor last = prim::select(is_end, alpha, log_zero);

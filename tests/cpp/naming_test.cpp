@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "ir/name.h"
+
 namespace horngate {
 namespace {
 
@@ -127,11 +129,32 @@ TEST(Naming, Updates) {
     }
     return "no error";
   };
-  EXPECT_EQ(error(K::update(v, x)), "update: (3,) does not broadcast to (2,).");
+  EXPECT_EQ(error(K::update(v, x)), "update: the variable has shape (2,) but the value has (3,).");
   EXPECT_EQ(error(K::update_add(v, x)),
-            "update_add: shapes (2,) and (3,) do not broadcast together.");
+            "update_add: the variable has shape (2,) but the value has (3,).");
   EXPECT_EQ(error(K::moving_average_update(v, x, 0.5)),
-            "moving_average_update: shapes (2,) and (3,) do not broadcast together.");
+            "moving_average_update: the variable has shape (2,) but the value has (3,).");
+}
+
+TEST(Naming, EqualStepsOfTwoFunctions) {
+  const Variable table = K::variable(K::ones_array({2}));
+  const Tensor ids = K::placeholder({.shape = {None}, .dtype = DType::int32});
+  std::vector<Function> all;  // kept, so that the second could meet the first one's step
+  for (const char* name : {"first", "second"}) {
+    const Tensor y = K::map_fn(
+        [&](const Tensor& i) {
+          const CalledInstead called(name);
+          return K::gather(table, i);
+        },
+        ids, {.dtype = DType::float32});
+    all.push_back(K::function({ids}, {y}));
+    try {
+      (void)all.back()({Array::of<int32_t>({0, 7})});
+      ADD_FAILURE() << "nothing was raised";
+    } catch (const IndexError& e) {
+      EXPECT_EQ(std::string(e.what()).rfind(std::string(name) + ": index 7", 0), 0u) << e.what();
+    }
+  }
 }
 
 TEST(Naming, BranchesThatDiffer) {

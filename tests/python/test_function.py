@@ -199,6 +199,27 @@ def test_failed_calls_change_nothing():
     np.testing.assert_array_equal(K.get_value(v), [1, 2])
 
 
+def test_open_axes_of_updates_are_checked_before_anything_changes():
+    x = K.placeholder((None,))
+    v, w, one = K.variable([1.0, 2.0]), K.variable([5.0, 6.0]), K.variable([7.0])
+    text = r"^update: the variable has shape \(2,\) but the value has \(1,\)"
+    for updates in ([K.update(v, x), K.update_add(w, 1)], [K.update_add(w, 1), (v, x)]):
+        with pytest.raises(ValueError, match=text):
+            K.function([x], [], updates=updates)([[5.0]])
+    text = r"^update_add: the variable has shape \(1,\) but the value has \(2,\)"
+    with pytest.raises(ValueError, match=text):
+        K.function([x], [], updates=[K.update_add(one, x)])([[5.0, 6.0]])
+    with pytest.raises(ValueError, match="^update: "):
+        K.update(v, K.ones((1,)))
+    for variable, value in ((v, [1, 2]), (w, [5, 6]), (one, [7])):
+        np.testing.assert_array_equal(K.get_value(variable), value)
+    # A value that is added is repeated, as in NumPy.
+    K.function([x], [], updates=[K.update_add(v, x)])([[5.0]])
+    np.testing.assert_array_equal(K.get_value(v), [6, 7])
+    K.function([x], [], updates=[K.update(v, x)])([[8.0, 9.0]])
+    np.testing.assert_array_equal(K.get_value(v), [8, 9])
+
+
 def test_fetches_and_feed_dict():
     x, y = K.placeholder((2,)), K.placeholder((2,))
     v = K.variable(0.0)
