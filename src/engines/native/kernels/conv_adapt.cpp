@@ -7,28 +7,6 @@
 namespace horngate::native {
 namespace {
 
-/// The same sum with x and y in each other's place; stride 1 only.
-/// y[p] = sum_t x[p - low + t d] w[t] is the dx of a convolution from y to x whose taps run
-/// backwards.
-ConvShape swapped(const ConvShape& s) {
-  ConvShape r = s;
-  std::swap(r.c, r.o);
-  std::swap(r.in, r.out);
-  for (int i = 0; i < 3; ++i) {
-    r.low[i] = s.span(i) - 1 - s.low[i];
-    r.high[i] = s.span(i) - 1 - s.high[i];
-  }
-  return r;
-}
-
-/// to[taps - 1 - t][b][a] = from[t][a][b]
-void flip_weights(const float* from, int64_t taps, int64_t a, int64_t b, float* to) {
-  for (int64_t t = 0; t < taps; ++t)
-    for (int64_t i = 0; i < a; ++i)
-      for (int64_t j = 0; j < b; ++j)
-        to[((taps - 1 - t) * b + j) * a + i] = from[(t * a + i) * b + j];
-}
-
 class Swapped final : public Kernel {
  public:
   Swapped(const ConvShape& s, ConvResult result)

@@ -130,6 +130,24 @@ ConvPieces cut_conv(const ConvShape& s, ConvResult result) {
   return p;
 }
 
+ConvShape swapped(const ConvShape& s) {
+  ConvShape r = s;
+  std::swap(r.c, r.o);
+  std::swap(r.in, r.out);
+  for (int i = 0; i < 3; ++i) {
+    r.low[i] = s.span(i) - 1 - s.low[i];
+    r.high[i] = s.span(i) - 1 - s.high[i];
+  }
+  return r;
+}
+
+void flip_weights(const float* from, int64_t taps, int64_t a, int64_t b, float* to) {
+  for (int64_t t = 0; t < taps; ++t)
+    for (int64_t i = 0; i < a; ++i)
+      for (int64_t j = 0; j < b; ++j)
+        to[((taps - 1 - t) * b + j) * a + i] = from[(t * a + i) * b + j];
+}
+
 KernelPtr make_conv_empty(const ConvShape& s, ConvResult result, DType dtype) {
   const bool no_work = s.n == 0 || s.c == 0 || s.o == 0 || s.in_size() == 0 || s.out_size() == 0 ||
                        s.tap_count() == 0;
@@ -147,6 +165,7 @@ KernelPtr make_conv_kernel(const ConvShape& s, ConvResult result, DType dtype) {
   if (KernelPtr k = make_conv_empty(s, result, dtype)) return k;
   if (dtype == DType::float32) {
     if (KernelPtr k = make_conv_adapted(s, result)) return k;
+    if (KernelPtr k = make_conv_winograd(s, result)) return k;
     if (KernelPtr k = make_conv_onednn(s, result)) return k;
   }
   if (KernelPtr k = make_conv_depthwise(s, result, dtype)) return k;

@@ -59,7 +59,15 @@ ConvPieces cut_conv(const ConvShape& shape, ConvResult result);
 /// The primitive's kernel for convolutions without any work: nothing, or zeros. nullptr otherwise.
 KernelPtr make_conv_empty(const ConvShape& shape, ConvResult result, DType dtype);
 
+/// The same sum with x and y in each other's place; stride 1 only.
+/// y[p] = sum_t x[p - low + t d] w[t] is the dx of a convolution from y to x whose taps run
+/// backwards.
+ConvShape swapped(const ConvShape& shape);
+/// Its weights: to[taps - 1 - t][b][a] = from[t][a][b].
+void flip_weights(const float* from, int64_t taps, int64_t a, int64_t b, float* to);
+
 // Ways to compute, each able to decline with nullptr.
+KernelPtr make_conv_winograd(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_adapted(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_depthwise(const ConvShape& shape, ConvResult result, DType dtype);

@@ -1,0 +1,52 @@
+// Winograd's way for 3x3 filters with stride 1: 4x4 pixels of y come from a 6x6 window of x through
+// 36 products per pair of channels instead of 144. With the points 0, a, -a, b, -b and infinity,
+//   y = A^T [(G w G^T) . (B^T x B)] A      and      dw = G^T [(B^T x B) . (A dy A^T)] G,
+// where each of the 36 places of the bracket is a matrix product over channels (y) or windows (dw).
+// a = 3/4 and b = 3/2 keep the rounding errors smallest: about five times those of the plain sum.
+#pragma once
+
+#include <cstdint>
+
+namespace horngate::native::winograd {
+
+inline constexpr int64_t kTile = 4, kWindow = 6, kPlaces = 36;
+/// Channels that go together; numbers of channels are multiples of it.
+inline constexpr int64_t kLine = 16;
+
+/// Whether this machine has vectors for it.
+bool is_fast();
+
+/// Pixels of an image, all of whose channels follow each other.
+template <class T>
+struct Pixels {
+  T* first;  // pixel (0, 0) of a window or tile; may lie outside of the image
+  int64_t row_stride, pixel_stride;
+  // Rows and columns of the window or tile that are inside of the image.
+  int64_t row_begin, row_end, column_begin, column_end;
+};
+
+/// to[place][channel] = B^T x B of a 6x6 window; places are `place_stride` elements apart.
+void transform_window(const Pixels<const float>& x, int64_t channels, float* to,
+                      int64_t place_stride);
+/// The 4x4 tile y = A^T from A.
+void transform_back(const float* from, int64_t place_stride, int64_t channels,
+                    const Pixels<float>& y);
+/// A dy A^T of a 4x4 tile. Lines of kLine channels are `line_stride` elements apart.
+void transform_tile(const Pixels<const float>& dy, int64_t channels, float* to,
+                    int64_t place_stride, int64_t line_stride);
+
+/// G w G^T of weights [3][3][c][o], for the channels [begin, end) of c: to[place][o / 16][c][o % 16].
+void transform_weights(const float* w, int64_t c, int64_t o, int64_t begin, int64_t end, float* to);
+/// dw[3][3][c][o] = G^T from G for the rows [begin, end) of from[place][c][o].
+void transform_weights_back(const float* from, int64_t place_stride, int64_t c, int64_t o,
+                            int64_t begin, int64_t end, float* dw);
+
+/// r[i][j] = sum over k of a[i, k] * b[j / 16][k][j % 16], or adds that sum.
+struct Product {
+  int64_t rows, columns, depth;
+  int64_t a_row_stride, a_depth_stride, b_line_stride, r_row_stride;
+  bool add;
+};
+void multiply(const Product& p, const float* a, const float* b, float* r);
+
+}  // namespace horngate::native::winograd
