@@ -7,7 +7,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-theano test-oracle bench bench-keras format asan tsan clean
+.PHONY: help build demo test test-keras test-theano test-oracle bench bench-keras bench-peers format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -45,6 +45,9 @@ bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PY
 
 bench-keras: build ## build, then time Keras 2.3.1 on our module beside tf_keras; memory and import too
 	@tools/bench_keras.sh $(BENCH_ARGS)
+
+bench-peers: build ## build, then time all workloads beside PyTorch, JAX, TensorFlow, ONNX Runtime (installs them into build/)
+	@tools/bench_peers.sh --write $(BENCH_ARGS)
 
 format: $(SETUP) ## put all C++ into the project's format
 	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i

@@ -1,0 +1,183 @@
+"""Times Horngate beside its peers, in turn, and says how many times the best peer's time we need.
+
+    python compare.py                                    # everything, then the report
+    python compare.py --only lstm_train --peers torch    # one workload against one peer
+    python compare.py --only elem,call --threads 1 --malloc default
+    python compare.py --check                            # are the results right?
+
+Runners (X_runner.py) stay alive; in each round each of them calls its function for a moment.
+report.py says which clock counts.
+"""
+
+import argparse
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import report
+from check import check
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PEERS = ["torch", "jax", "tf", "ort"]
+# Keeps freed memory: what is left is not malloc's doing.
+PINNED = {
+    "MALLOC_MMAP_THRESHOLD_": "4000000000",
+    "MALLOC_TRIM_THRESHOLD_": "8000000000",
+    "MALLOC_TOP_PAD_": "268435456",
+}
+PAUSE = 0.02  # seconds; until the threads of the one before have stopped spinning
+
+
+class Runner:
+    """A process that serves one library's workloads; see common.py."""
+
+    def __init__(self, name, python, environment, log):
+        self.name = name
+        self.process = subprocess.Popen(
+            [str(python), str(HERE / f"{name}_runner.py"), "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=open(log, "w"),
+            text=True,
+            env={**os.environ, **environment},
+        )
+        self.lines = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+        ready = self.wait(180).get("ready")
+        if ready is None:
+            sys.exit(f"{name}: the runner did not start; see {log}")
+        self.lanes = [tuple(x) for x in ready]
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.put(json.loads(line))
+        self.lines.put({"error": "the runner ended"})
+
+    def wait(self, seconds):
+        try:
+            return self.lines.get(timeout=seconds)
+        except queue.Empty:
+            self.process.kill()
+            return {"error": f"no answer in {seconds} s"}
+
+    def ask(self, cmd, patience=600, **command):
+        try:
+            self.process.stdin.write(json.dumps({"cmd": cmd, **command}) + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            return {"error": "the runner ended"}
+        return self.wait(patience)
+
+    def close(self):
+        try:
+            self.process.stdin.close()
+            self.process.wait(20)
+        except (OSError, subprocess.TimeoutExpired):
+            self.process.kill()
+
+
+def python_of(name, options):
+    if name == "horngate":
+        return options.python
+    return Path(options.venvs) / name / "bin" / "python"
+
+
+def start(names, threads, malloc, options, **environment):
+    environment["PEER_THREADS"] = str(threads)
+    if malloc == "pinned":
+        environment.update(PINNED)
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        Runner(n, python_of(n, options), environment, folder / f"{n}.{threads}.{malloc}.log")
+        for n in names
+    ]
+
+
+def chosen(workload, only):
+    return not only or any(workload.startswith(o) or report.group(workload) == o for o in only)
+
+
+def takes_part(runner, variant, options):
+    """--peers has names of libraries, or torch.eager for one of a library's variants."""
+    asked = options.peers.split(",") + ["horngate"]
+    skipped = options.skip.split(",")
+    names = {runner.name, f"{runner.name}.{variant}"}
+    return bool(names & set(asked)) and not names & set(skipped)
+
+
+def measure(threads, malloc, options, only):
+    names = [p for p in PEERS if any(a.split(".")[0] == p for a in options.peers.split(","))]
+    runners = start(["horngate", *names], threads, malloc, options)
+    rows = []
+    for workload in [w for _, w in runners[0].lanes if chosen(w, only)]:
+        lanes = [
+            (r, v)
+            for r in runners
+            for v, w in r.lanes
+            if w == workload and takes_part(r, v, options)
+        ]
+        for i in range(options.rounds):
+            for runner, variant in list(lanes):
+                time.sleep(PAUSE if threads > 1 else 0)
+                said = runner.ask(
+                    "time", workload=workload, variant=variant, seconds=options.seconds
+                )
+                if "error" in said:
+                    print(f"{workload} {runner.name}.{variant}: {said['error']}", file=sys.stderr)
+                    lanes.remove((runner, variant))
+                    continue
+                said |= {"peer": f"{runner.name}.{variant}", "workload": workload, "round": i}
+                rows.append(said | {"threads": threads, "malloc": malloc})
+        for runner in runners:
+            runner.ask("drop")
+        report.print_line(rows, workload, threads, malloc)
+    for runner in runners:
+        runner.close()
+    return rows
+
+
+def arguments():
+    a = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    a.add_argument("--only", default="", help="groups or beginnings of names, with commas")
+    a.add_argument("--threads", default="1,2", help="1, 2, or both (the default)")
+    a.add_argument("--malloc", default="default,pinned", help="as it comes, pinned, or both")
+    a.add_argument("--peers", default=",".join(PEERS), help="torch,jax,tf,ort; torch.eager")
+    a.add_argument("--skip", default="", help="peers or variants to leave out: torch.compile")
+    a.add_argument("--rounds", type=int, default=3)
+    a.add_argument("--seconds", type=float, default=0.15, help="of each turn")
+    a.add_argument("--check", action="store_true", help="compare results instead of times")
+    a.add_argument("--out", default=str(ROOT / "build" / "peers"))
+    a.add_argument("--venvs", default=os.environ.get("HORNGATE_PEERS", ROOT / "build/peers/venv"))
+    a.add_argument("--python", default=sys.executable, help="one that has NumPy, for ours")
+    a.add_argument("--write", action="store_true", help="docs/performance.md and its picture too")
+    a.add_argument("--add", action="store_true", help="to the rows of the last run")
+    return a.parse_args()
+
+
+def main():
+    options = arguments()
+    only = [o for o in options.only.split(",") if o]
+    if options.check:
+        return check(options, [o for o in only], start, chosen)
+    results = Path(options.out) / "results.json"
+    rows = json.loads(results.read_text()) if options.add and results.exists() else []
+    for threads in options.threads.split(","):
+        for malloc in options.malloc.split(","):
+            rows += measure(int(threads), malloc, options, only)
+            results.write_text(json.dumps(rows))
+    print(report.text(rows))
+    if options.write:
+        report.write(rows, ROOT / "docs")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

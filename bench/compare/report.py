@@ -1,0 +1,175 @@
+"""From the rows of compare.py to tables, docs/performance.md and its picture.
+
+python report.py build/peers/results.json     # prints the tables
+"""
+
+import json
+import math
+import statistics
+import sys
+from pathlib import Path
+
+GROUPS = {  # first fit by the beginning of the name
+    "call overhead": ["call_"],
+    "element-wise": ["elem_"],
+    "reductions": ["sum_", "mean_", "var_", "argmax", "softmax", "lsm_sce"],
+    "matmul": ["matmul_", "batch_dot", "dense_"],
+    "convolution": ["conv", "depthwise", "maxpool", "avgpool", "bn_"],
+    "training steps": ["mlp_", "cnn_adam", "lstm_train", "resnet20_train", "tblock_"],
+    "inference": ["cnn_inf", "resnet20_inf", "lstm_inf"],
+    "random": ["rand_", "dropout_"],
+    "CTC": ["ctc_"],
+}
+SLOW = 1.25  # a single workload should not be worse
+SHORT = 2000  # microseconds
+
+
+def group(workload):
+    fits = (g for g, names in GROUPS.items() if any(workload.startswith(n) for n in names))
+    return next(fits, "others")
+
+
+def clock(row):
+    """One thread: CPU time, which a busy machine does not change. Calls below SHORT fit between two
+    interruptions, and the CPU clock is too coarse for them: wall time. So with more threads, because
+    waiting for each other is part of the cost."""
+    return "cpu_" if row["threads"] == 1 and row["min_us"] > SHORT else ""
+
+
+def times(rows, workload, threads, malloc):
+    """peer -> (minimum, median) in microseconds."""
+    found = {}
+    for r in rows:
+        if (r["workload"], r["threads"], r["malloc"]) == (workload, threads, malloc):
+            found.setdefault(r["peer"], []).append(r)
+    return {
+        p: (
+            min(r[clock(r) + "min_us"] for r in rs),
+            statistics.median(r[clock(r) + "median_us"] for r in rs),
+        )
+        for p, rs in found.items()
+    }
+
+
+def is_ours(peer):
+    return peer.startswith("horngate")
+
+
+def ratio(rows, workload, threads, malloc):
+    """Our time, the best peer's name and time, ratio of minima, ratio of medians; or None."""
+    t = times(rows, workload, threads, malloc)
+    ours = [x for p, x in t.items() if is_ours(p)]
+    theirs = {p: x for p, x in t.items() if not is_ours(p)}
+    if not ours or not theirs:
+        return None
+    best = min(theirs, key=lambda p: theirs[p][0])
+    median = min(x[1] for x in theirs.values())
+    return ours[0][0], best, theirs[best][0], ours[0][0] / theirs[best][0], ours[0][1] / median
+
+
+def geometric(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
+
+
+def short(us):
+    if us < 1000:
+        return f"{us:.3g} us"
+    return f"{us / 1000:.3g} ms"
+
+
+def runs(rows):
+    """The (threads, malloc) of these rows, in order."""
+    return sorted({(r["threads"], r["malloc"]) for r in rows})
+
+
+def workloads(rows):
+    names = list(dict.fromkeys(r["workload"] for r in rows))
+    order = list(GROUPS) + ["others"]
+    return sorted(names, key=lambda w: order.index(group(w)))
+
+
+def print_line(rows, workload, threads, malloc):
+    r = ratio(rows, workload, threads, malloc)
+    if r is None:
+        return
+    verdict = "LOSES" if r[3] > 1 else ""
+    print(
+        f"{threads} {malloc:8}{workload:20}{short(r[0]):>9}  {r[1]:14}{short(r[2]):>9}"
+        f"  {r[3]:5.2f} (median {r[4]:.2f}) {verdict}",
+        flush=True,
+    )
+
+
+def title(threads, malloc):
+    return f"{threads} thread{'s' if threads > 1 else ''}" + (", pinned" * (malloc == "pinned"))
+
+
+def cell(rows, workload, threads, malloc):
+    r = ratio(rows, workload, threads, malloc)
+    return "" if r is None else f"{r[3]:.2f} ({r[4]:.2f}) {r[1]}"
+
+
+def ratio_table(rows):
+    """Markdown: ratio of minima (of medians) and the best peer, per workload and run."""
+    all_runs = runs(rows)
+    head = "| workload | ours | " + " | ".join(title(*r) for r in all_runs) + " |"
+    lines = [head, "|---" * (2 + len(all_runs)) + "|"]
+    seen = None
+    for w in workloads(rows):
+        if group(w) != seen:
+            seen = group(w)
+            means = (mean_of(rows, run, seen) for run in all_runs)
+            cells = " | ".join("" if m is None else f"**{m:.2f}**" for m in means)
+            lines.append(f"| **{seen}** | | {cells} |")
+        first = next((x for x in (ratio(rows, w, *r) for r in all_runs) if x), None)
+        cells = " | ".join(cell(rows, w, *r) for r in all_runs)
+        lines.append(f"| {w} | {short(first[0]) if first else ''} | {cells} |")
+    means = (mean_of(rows, run) for run in all_runs)
+    cells = " | ".join("" if m is None else f"**{m:.2f}**" for m in means)
+    lines.append(f"| **all** | | {cells} |")
+    return "\n".join(lines)
+
+
+def mean_of(rows, run, of_group=None):
+    names = [w for w in workloads(rows) if of_group in (None, group(w))]
+    found = [ratio(rows, w, *run) for w in names]
+    return geometric([r[3] for r in found if r])
+
+
+def losses(rows):
+    """Where we lose, worst first, in words."""
+    lines = []
+    for run in runs(rows):
+        found = [(r[3], w, r[1]) for w in workloads(rows) if (r := ratio(rows, w, *run))]
+        worse = sorted((x for x in found if x[0] > 1), reverse=True)
+        said = ", ".join(
+            f"{w} {x:.2f}{' (over ' + str(SLOW) + ')' * (x > SLOW)} to {p}" for x, w, p in worse
+        )
+        lines.append(f"- {title(*run)}: {said or 'nowhere'}.")
+    return "\n".join(lines)
+
+
+def peer_table(rows, run):
+    """Markdown: everyone's minimum (median)."""
+    peers = sorted({r["peer"] for r in rows}, key=lambda p: (not is_ours(p), p))
+    lines = ["| workload | " + " | ".join(peers) + " |", "|---" * (1 + len(peers)) + "|"]
+    for w in workloads(rows):
+        t = times(rows, w, *run)
+        cells = (f"{short(t[p][0])} ({short(t[p][1])})" if p in t else "" for p in peers)
+        lines.append(f"| {w} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def text(rows):
+    return "\n\n".join(
+        [
+            "Ours / best peer: ratio of minima (of medians). Below 1 we are faster.",
+            ratio_table(rows),
+            "Where we lose:",
+            losses(rows),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    print(text(json.loads(Path(sys.argv[1]).read_text())))
