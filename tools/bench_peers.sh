@@ -20,5 +20,5 @@ install jax jax==0.10.2 jaxlib==0.10.2 optax numpy
 install tf tensorflow-cpu==2.21.0 tf_keras==2.21.0 numpy
 install ort onnxruntime==1.31.1 onnx numpy
 
-export PYTHONPATH=$PWD/build/python KERAS_HOME=$PWD/build/keras
+export PYTHONPATH=$PWD/build/python
 exec .venv/bin/python bench/compare/compare.py "$@"

@@ -94,10 +94,14 @@ def start(names, threads, malloc, options, **environment):
         environment.update(PINNED)
     folder = Path(options.out)
     folder.mkdir(parents=True, exist_ok=True)
-    return [
-        Runner(n, python_of(n, options), environment, folder / f"{n}.{threads}.{malloc}.log")
-        for n in names
-    ]
+
+    def runner(name):
+        home = folder / "keras" / name  # Keras writes keras.json there; nobody reads another's
+        home.mkdir(parents=True, exist_ok=True)
+        log = folder / f"{name}.{threads}.{malloc}.log"
+        return Runner(name, python_of(name, options), environment | {"KERAS_HOME": str(home)}, log)
+
+    return [runner(n) for n in names]
 
 
 def chosen(workload, only):

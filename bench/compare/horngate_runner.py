@@ -13,6 +13,7 @@ from data import MANY, OPERANDS, ctc_data, glorot, net_data, resnet20_blocks
 
 os.environ.setdefault("HORNGATE_QUIET", "1")
 os.environ.setdefault("HORNGATE_NO_CONFIG_WRITE", "1")
+os.environ["KERAS_BACKEND"] = "horngate"  # the native engine, whatever keras.json says
 os.environ.setdefault("KERAS_HOME", str(Path(__file__).resolve().parents[2] / "build" / "keras"))
 try:
     import horngate as K
