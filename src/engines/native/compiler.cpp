@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engines/native/layout.h"
 #include "engines/native/memory_plan.h"
 #include "engines/native/views.h"
 #include "engines/native/work.h"
@@ -539,6 +540,9 @@ class Executable::Compiler {
   Views views_;
 };
 
-void Executable::compile(const Graph& graph) { Compiler(graph, *this).run(); }
+void Executable::compile(const Graph& graph) {
+  const std::optional<Graph> other = channels_last(graph);
+  Compiler(other ? *other : graph, *this).run();
+}
 
 }  // namespace horngate::native

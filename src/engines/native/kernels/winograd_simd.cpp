@@ -84,13 +84,16 @@ HWY_INLINE void WeightsBack(const V* HWY_RESTRICT s, int step, V* HWY_RESTRICT r
   r[2] = hn::MulAdd(C(kBB), q, hn::MulAdd(C(kAA), p, s[5 * step]));
 }
 
-/// Reads kSize x kSize pixels at channel c: x[i][j] with zeros outside.
-template <int kSize, bool kInside>
+/// Pixel (i, j) of a window or tile at channel c: 0 outside of the image.
+template <bool kInside>
 HWY_INLINE V LoadPixel(const Pixels<const float>& x, int i, int j, int64_t c) {
   if (!kInside && (i < x.row_begin || i >= x.row_end || j < x.column_begin || j >= x.column_end))
     return hn::Zero(d);
   return hn::LoadU(d, x.first + i * x.row_stride + j * x.pixel_stride + c);
 }
+
+/// Asks for what the tile after the next will touch: too many streams for the hardware to follow.
+HWY_INLINE void Fetch(const float* p) { __builtin_prefetch(p); }
 
 template <int kSize, class T>
 HWY_INLINE bool IsInside(const Pixels<T>& x) {
@@ -104,7 +107,10 @@ void TransformWindowAs(const Pixels<const float>& x, int64_t channels, float* HW
   for (int64_t c = 0; c < channels; c += Step()) {
     for (int j = 0; j < 6; ++j) {
 #pragma GCC unroll 6
-      for (int i = 0; i < 6; ++i) column[i] = LoadPixel<6, kInside>(x, i, j, c);
+      for (int i = 0; i < 6; ++i) {
+        column[i] = LoadPixel<kInside>(x, i, j, c);
+        if (j >= 2) Fetch(x.first + i * x.row_stride + (j + 8) * x.pixel_stride + c);
+      }
       Window(column, 1, r);
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) t[i * 6 + j] = r[i];
@@ -123,9 +129,9 @@ void TransformWindow(const Pixels<const float>& x, int64_t channels, float* to,
                  : TransformWindowAs<false>(x, channels, to, place_stride);
 }
 
-void TransformBack(const float* HWY_RESTRICT from, int64_t place_stride, int64_t channels,
-                   const Pixels<float>& y) {
-  const bool inside = IsInside<4>(y);
+template <bool kInside>
+void TransformBackAs(const float* HWY_RESTRICT from, int64_t place_stride, int64_t channels,
+                     const Pixels<float>& y) {
   V t[24], column[6], r[4];
   for (int64_t c = 0; c < channels; c += Step()) {
     for (int j = 0; j < 6; ++j) {
@@ -135,19 +141,22 @@ void TransformBack(const float* HWY_RESTRICT from, int64_t place_stride, int64_t
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) t[i * 6 + j] = r[i];
     }
-    for (int i = 0; i < 4; ++i) {
-      if (!inside && i >= y.row_end) break;
+    for (int i = 0; i < 4 && (kInside || i < y.row_end); ++i) {
       Back(t + i * 6, 1, r);
       float* row = y.first + i * y.row_stride + c;
-      if (inside) {
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) hn::StoreU(r[j], d, row + j * y.pixel_stride);
-      } else {
-        for (int j = 0; j < y.column_end && j < 4; ++j)
-          hn::StoreU(r[j], d, row + j * y.pixel_stride);
+      for (int j = 0; j < 4; ++j) {
+        if (kInside || j < y.column_end) hn::StoreU(r[j], d, row + j * y.pixel_stride);
+        Fetch(row + (j + 8) * y.pixel_stride);
       }
     }
   }
+}
+
+void TransformBack(const float* from, int64_t place_stride, int64_t channels,
+                   const Pixels<float>& y) {
+  IsInside<4>(y) ? TransformBackAs<true>(from, place_stride, channels, y)
+                 : TransformBackAs<false>(from, place_stride, channels, y);
 }
 
 template <bool kInside>
@@ -157,7 +166,10 @@ void TransformTileAs(const Pixels<const float>& dy, int64_t channels, float* HWY
   for (int64_t c = 0; c < channels; c += Step()) {
     for (int j = 0; j < 4; ++j) {
 #pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) column[i] = LoadPixel<4, kInside>(dy, i, j, c);
+      for (int i = 0; i < 4; ++i) {
+        column[i] = LoadPixel<kInside>(dy, i, j, c);
+        Fetch(dy.first + i * dy.row_stride + (j + 8) * dy.pixel_stride + c);
+      }
       Tile(column, 1, r);
 #pragma GCC unroll 6
       for (int i = 0; i < 6; ++i) t[i * 4 + j] = r[i];
