@@ -60,6 +60,19 @@ void LoopBody::find_parts() {
   }
 }
 
+bool LoopBody::shares_whole(const GraphNode& n) const {
+  if (n.prim != Prim::dot_general) return true;
+  const auto& whole = parts.at(n.in[1]);
+  int64_t width = 0;
+  for (const GraphNode& other : graph.nodes) {
+    if (other.prim != Prim::dot_general || other.in[0] != n.in[0]) continue;
+    if (const auto part = parts.find(other.in[1]);
+        part != parts.end() && part->second.whole == whole.whole)
+      width += graph.values[other.in[1]].shape.dim(static_cast<size_t>(whole.axis));
+  }
+  return 2 * width > graph.values[whole.whole].shape.dim(static_cast<size_t>(whole.axis));
+}
+
 /// Carries that only gather a sum: c' = c + f(...), where f can be summed after the loop.
 void LoopBody::find_sums() {
   summand.assign(n_c, kNoValue);

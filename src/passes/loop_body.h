@@ -26,6 +26,9 @@ struct LoopBody {
     return maker_[v] < 0 ? nullptr : &graph.nodes[static_cast<size_t>(maker_[v])];
   }
 
+  /// Whether products of the same value with parts of one concat need most of it.
+  bool shares_whole(const GraphNode& n) const;
+
   const Graph& graph;
   size_t n_x, n_c, n_cap;            // sequences, carries, captures
   std::vector<uint8_t> from;         // per value: what it depends on; 0: the same in each step

@@ -214,7 +214,7 @@ class LoopRewriter {
     if (n.prim == Prim::conv_filter_grad) return std::nullopt;
     const ValueId last = n.in[n.in.size() - 1];
     const auto part = in_.parts.find(last);
-    if (part == in_.parts.end()) return std::nullopt;
+    if (part == in_.parts.end() || !in_.shares_whole(n)) return std::nullopt;
     // The axis of the result that is the concat's.
     int64_t axis = part->second.axis;
     const auto count = [](const Ints& v, int64_t below) {
@@ -494,7 +494,7 @@ Graph improve_loops(Graph graph) {
   }
   for (ValueId v : graph.outputs) r.graph.outputs.push_back(now[v]);
   r.graph.in_place = graph.in_place;
-  return remove_dead(std::move(r.graph));
+  return remove_dead(shorten_tapes(std::move(r.graph)));
 }
 
 }  // namespace horngate

@@ -32,6 +32,9 @@ Graph improve_loops(Graph graph);
 /// `order`, a number per input: in which order the matrices are best put together.
 Graph merge_products(Graph body, const attrs::scan& loop, const std::vector<int64_t>& order);
 
+/// On a static graph: loops compute again what costs less than keeping it from one loop for the next.
+Graph shorten_tapes(Graph graph);
+
 /// On a static graph: slices of element-wise results become element-wise results of slices.
 Graph push_slices(Graph graph);
 

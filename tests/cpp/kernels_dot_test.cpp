@@ -144,7 +144,7 @@ TEST(DotKernels, PackedProductsMatchLoops) {
             const Buffer panels(static_cast<size_t>(packed_floats(n, k)) * sizeof(float));
             const Buffer whole(want.size() * sizeof(float)), parts(want.size() * sizeof(float));
             pack_panels(transpose_b, n, k, matrix.data(), dot.b[1],
-                        static_cast<float*>(panels.data()));
+                        static_cast<float*>(panels.data()), 0, panel_count(n));
             PackedProduct p{m,
                             n,
                             k,

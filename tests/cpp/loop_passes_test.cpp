@@ -123,6 +123,46 @@ TEST(Loops, BothFormsOfAnLstmAgreeAndDifferentiate) {
     }
 }
 
+/// Of a GRU, the reset gate in front of its product.
+TEST(Loops, AGruComputesWhatItNeedsAndKeepsNoMore) {
+  const Tensor x = input64({None, None, kFeatures}), w = input64({kFeatures, 3 * kUnits}),
+               r = input64({kUnits, 3 * kUnits}), start = input64({None, kUnits});
+  const ScanSpec spec{.xs = {x},
+                      .x_axes = {1},
+                      .x_reversed = {0},
+                      .inits = {start},
+                      .y_axes = {1},
+                      .y_reversed = {0}};
+  const Tensors out = make_scan(
+      "test", spec, [&](const Tensors& xs, const Tensors& state, const Tensor&) -> StepResult {
+        const Tensor &h = state[0], in = dot(xs[0], w),
+                     gates = dot(h, prim::slice_axis(r, 1, 0, 2 * kUnits));
+        const Tensor update = sigmoid(columns(in, 0) + columns(gates, 0)),
+                     reset = sigmoid(columns(in, 1) + columns(gates, 1));
+        const Tensor fresh =
+            tanh(columns(in, 2) + dot(reset * h, prim::slice_axis(r, 1, 2 * kUnits, 3 * kUnits)));
+        const Tensor next = update * h + (1.0 - update) * fresh;
+        return {{next}, {next}};
+      });
+  constexpr int64_t kBatch = 4, kLength = 6;
+  const Arrays at{random_array({kBatch, kLength, kFeatures}, 1),
+                  random_array({kFeatures, 3 * kUnits}, 2), random_array({kUnits, 3 * kUnits}, 3),
+                  random_array({kBatch, kUnits}, 4)};
+  const Tensors grads = gradients(sum(square(out[0])), {w, r});
+  const Graph plan = plan_of({x, w, r, start}, {grads[0], grads[1]}, at);
+  int64_t made = 0, loops = 0;
+  for (const GraphNode& n : plan.nodes) {
+    if (n.prim == Prim::dot_general) made += plan.values[n.out[0]].shape.size();
+    // Both gates, the state and the fresh one: 1 - update is computed again.
+    if (n.prim == Prim::scan && ++loops == 2) {
+      EXPECT_EQ(n.as<attrs::scan>().xs, 4);
+    }
+  }
+  EXPECT_EQ(loops, 2);
+  EXPECT_EQ(made, (kBatch * kLength + kFeatures + kUnits) * 3 * kUnits) << print_text(plan);
+  expect_gradients({x, w, r, start}, out[1], at);
+}
+
 TEST(Loops, SecondDerivativesOfAnLstm) {
   const Lstm m;
   const Tensors out = lstm(2, m.x, m.w, m.r, m.b, m.start);
@@ -170,8 +210,8 @@ TEST(Loops, AConvolutionOverASequence) {
       .xs = {x}, .x_axes = {1}, .x_reversed = {0}, .inits = {h}, .y_axes = {1}, .y_reversed = {0}};
   const Tensors out = make_scan(
       "test", spec, [&](const Tensors& xs, const Tensors& s, const Tensor&) -> StepResult {
-        const Tensor next =
-            tanh(conv1d(xs[0], k, {.padding = Padding::same}) + conv1d(s[0], r, {.padding = Padding::same}));
+        const Tensor next = tanh(conv1d(xs[0], k, {.padding = Padding::same}) +
+                                 conv1d(s[0], r, {.padding = Padding::same}));
         return {{next}, {next}};
       });
   const Arrays at{random_array({2, 3, 5, 2}, 1), random_array({2, 5, 3}, 2),

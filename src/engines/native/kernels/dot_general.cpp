@@ -93,18 +93,20 @@ struct Tiles {
   int64_t rows, columns;  // number of tiles
 };
 
-constexpr int64_t kTileProducts = int64_t{16} << 20;  // 32 MFLOP: a cut costs up to a tenth of it
-constexpr int64_t kMostTiles = 8, kLeastSide = 128;
+// A cut costs some percent of the time that a thread saves: two tiles from 4 MFLOP on, more of them for more.
+constexpr int64_t kWorthTwo = int64_t{2} << 20, kWorthMore = int64_t{4} << 20;
+constexpr int64_t kMostTiles = 8, kLeastRows = 64, kLeastColumns = 128;
 
 Tiles cut(int64_t m, int64_t n, int64_t k, bool n_first) {
   Tiles t{m, n, 1, 1};
   const auto round = [](int64_t side) { return (side / 2 + 31) / 32 * 32; };
-  while (t.rows * t.columns < kMostTiles &&
-         t.m * t.n >= 2 * kTileProducts / std::max<int64_t>(1, k)) {
+  for (int64_t count = 1; count < kMostTiles; count = t.rows * t.columns) {
+    if (m * n * k < (count == 1 ? kWorthTwo : kWorthMore * count * count)) break;
+    const bool rows = round(t.m) >= kLeastRows, columns = round(t.n) >= kLeastColumns;
+    if (!rows && !columns) break;
     // The longer side is halved; of equal ones that whose cut repeats less packing.
-    const bool halve_n = t.n == t.m ? n_first : t.n > t.m;
+    const bool halve_n = columns && (!rows || (t.n == t.m ? n_first : t.n > t.m));
     int64_t& side = halve_n ? t.n : t.m;
-    if (round(side) < kLeastSide) break;
     side = round(side);
     t.rows = (m + t.m - 1) / t.m;
     t.columns = (n + t.n - 1) / t.n;
@@ -127,6 +129,8 @@ class DotGeneral final : public Kernel {
     }
     tiles_ = cut(m_, n_, k_, b_.k_is_dense());
     if (m_ == 1 || n_ == 1) cut_vector();
+    packs_ = packs_well();
+    if (packs_) bytes_ = aligned_bytes(static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float));
     for (Operand* o : {&a_, &b_})
       if (o->transpose) {
         o->offset = bytes_;
@@ -146,12 +150,25 @@ class DotGeneral final : public Kernel {
   }
   void pack(size_t, const void* from, void* to, void*) override {
     pack_panels(b_.k_is_dense(), n_, k_, static_cast<const float*>(from), b_.leading(),
-                static_cast<float*>(to));
+                static_cast<float*>(to), 0, panel_count(n_));
   }
-  void use_packed(size_t) override { packed_ = true; }
+  void use_packed(size_t) override {
+    packed_ = true;
+    packs_ = false;
+    bytes_ = 0;
+  }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
-    if (packed_) return run_packed(in, out);
+    if (packed_) return run_packed(in[0], in[1], out[0]);
+    if (packs_) {
+      auto* panels = static_cast<float*>(context.scratch);
+      parallel_for(panel_count(n_), std::max<int64_t>(1, kWorthPacking / (k_ * panel_width())),
+                   [&](int64_t begin, int64_t end) {
+                     pack_panels(true, n_, k_, static_cast<const float*>(in[1]), b_.leading(),
+                                 panels, begin, end);
+                   });
+      return run_packed(in[0], panels, out[0]);
+    }
     T* c = static_cast<T*>(out[0]);
     if (k_ == 0) {
       std::fill(c, c + batch_ * m_ * n_, T(0));
@@ -159,10 +176,10 @@ class DotGeneral final : public Kernel {
     }
     const T *a = prepared(a_, in[0], context), *b = prepared(b_, in[1], context);
     const int64_t per_batch = tiles_.rows * tiles_.columns;
-    // Small products come in handfuls: a thread should have some 50 us of work.
+    // Small products come in handfuls: a thread should have some 20 us of work.
     const int64_t products =
         std::max<int64_t>(1, std::min(tiles_.m, m_) * std::min(tiles_.n, n_) * k_);
-    const int64_t grain = std::max<int64_t>(1, (int64_t{2} << 20) / products);
+    const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 20) / products);
     parallel_for(batch_ * per_batch, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) tile(a, b, c, i / per_batch, i % per_batch);
     });
@@ -171,19 +188,27 @@ class DotGeneral final : public Kernel {
  private:
   // Panels are used where that was measured to be at least as fast as the libraries.
   static constexpr int64_t kLeastPacked = 16, kMostPacked = 2048,
-                           kMostProducts = int64_t{128} << 20;
+                           kMostProducts = int64_t{128} << 20, kWorthPacking = 1 << 16;
 
-  void run_packed(const void* const* in, void* const* out) const {
+  // The libraries lose a tenth with a matrix that lies the other way round; turning it while it is packed costs
+  // less, unless few rows use it.
+  bool packs_well() const {
+    return std::is_same_v<T, float> && b_.k_is_dense() && batch_ == 1 && !a_.transpose &&
+           !b_.transpose && panel_width() >= 16 && m_ >= 64 && n_ >= 64 && k_ >= kLeastPacked &&
+           k_ <= kMostPacked;
+  }
+
+  void run_packed(const void* a, const void* panels, void* c) const {
     const PackedProduct p{m_,
                           n_,
                           k_,
-                          static_cast<const float*>(in[0]),
+                          static_cast<const float*>(a),
                           a_.free.stride,
                           a_.contract.stride,
-                          static_cast<const float*>(in[1]),
-                          static_cast<float*>(out[0])};
-    // A thread should have some 15 us of work: a vector's product waits for memory.
-    const int64_t work = m_ == 1 ? int64_t{1} << 18 : int64_t{1} << 20;
+                          static_cast<const float*>(panels),
+                          static_cast<float*>(c)};
+    // A thread should have some 10 us of work: a vector's product waits for memory.
+    const int64_t work = int64_t{1} << (m_ == 1 ? 18 : 19);
     const int64_t grain = std::max<int64_t>(1, work / (m_ * k_ * panel_width()));
     parallel_for(panel_count(n_), grain,
                  [&](int64_t begin, int64_t end) { run_panels(p, begin, end); });
@@ -264,7 +289,7 @@ class DotGeneral final : public Kernel {
 
   Operand a_, b_;
   Tiles tiles_{};
-  bool packed_ = false;  // b comes in panels
+  bool packed_ = false, packs_ = false;  // b comes in panels; it is packed in each run
   int64_t m_ = 0, n_ = 0, k_ = 0, batch_ = 0;
   size_t bytes_ = 0, inner_bytes_ = 0;
 };

@@ -1,6 +1,7 @@
 // The SIMD loops of products with packed matrices.
 #include "engines/native/kernels/packed_gemm.h"
 #include "engines/native/fused/targets.h"  // before Highway
+#include "engines/native/kernels/transpose_tile.h"
 
 #include <algorithm>
 
@@ -140,17 +141,18 @@ int64_t panel_count(int64_t n) { return (n + panel_width() - 1) / panel_width();
 
 int64_t packed_floats(int64_t n, int64_t k) { return panel_count(n) * panel_width() * k; }
 
-void pack_panels(bool transposed, int64_t n, int64_t k, const float* b, int64_t ldb, float* to) {
+void pack_panels(bool transposed, int64_t n, int64_t k, const float* b, int64_t ldb, float* to,
+                 int64_t first, int64_t last) {
   const int64_t width = panel_width();
-  for (int64_t j = 0; j < n; j += width, to += width * k) {
-    const int64_t count = std::min(width, n - j);
-    if (count < width) std::fill(to, to + width * k, 0.0f);
-    if (transposed) {
-      for (int64_t c = 0; c < count; ++c)
-        for (int64_t i = 0; i < k; ++i) to[i * width + c] = b[(j + c) * ldb + i];
-    } else {
-      for (int64_t i = 0; i < k; ++i) std::copy_n(b + i * ldb + j, count, to + i * width);
-    }
+  for (int64_t panel = first; panel < last; ++panel) {
+    const int64_t j = panel * width, count = std::min(width, n - j);
+    float* here = to + j * k;
+    if (count < width) std::fill(here, here + width * k, 0.0f);
+    if (transposed)
+      kernels::transpose_block<false>(reinterpret_cast<const uint32_t*>(b + j * ldb), ldb,
+                                      reinterpret_cast<uint32_t*>(here), width, k, count);
+    else
+      for (int64_t i = 0; i < k; ++i) std::copy_n(b + i * ldb + j, count, here + i * width);
   }
 }
 

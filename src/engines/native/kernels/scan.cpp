@@ -1,5 +1,5 @@
 // scan: runs its compiled body once per step. Slices along axis 0 are read and written in place; along another
-// axis they pass through a buffer. Carries alternate between two buffers.
+// axis they pass through a buffer. Carries alternate between two buffers; one that is stacked as a result lives there.
 #include <cstring>
 
 #include "engines/native/bodies.h"
@@ -29,6 +29,9 @@ struct Slices {
   bool direct() const { return outer == 1 && run % 64 == 0; }  // kernels expect aligned memory
   size_t bytes() const { return outer * run; }
   size_t position(size_t step) const { return reversed ? length - 1 - step : step; }
+  std::byte* at(void* sequence, size_t step) const {
+    return static_cast<std::byte*>(sequence) + position(step) * run;
+  }
   void read(const std::byte* sequence, size_t step, std::byte* slice) const {
     const std::byte* from = sequence + position(step) * run;
     for (size_t o = 0; o < outer; ++o) std::memcpy(slice + o * run, from + o * length * run, run);
@@ -39,17 +42,9 @@ struct Slices {
   }
 };
 
-Graph with_stable_captures(const KernelCall& call) {
-  Graph body = *call.bodies[0];
-  const auto& a = call.as<attrs::scan>();
-  for (auto i = static_cast<uint32_t>(a.xs + a.carries); i + 1 < body.inputs.size(); ++i)
-    body.stable.push_back(i);
-  return body;
-}
-
 class ScanKernel final : public Kernel {
  public:
-  explicit ScanKernel(const KernelCall& call) : body_(compile_body(with_stable_captures(call))) {
+  explicit ScanKernel(const KernelCall& call) {
     const auto& a = call.as<attrs::scan>();
     n_x_ = static_cast<size_t>(a.xs);
     n_c_ = static_cast<size_t>(a.carries);
@@ -72,6 +67,7 @@ class ScanKernel final : public Kernel {
       ys_.emplace_back(call.out[n_c_ + i], a.y_axes[i], a.y_reversed[i]);
       if (!ys_.back().direct()) ys_.back().buffer = reserve(ys_.back().bytes());
     }
+    body_ = compile_body(prepared_body(*call.bodies[0]));
     step_ = reserve(sizeof(int64_t));
     pointers_in_ = reserve((call.in.size() + 1) * sizeof(void*));
     pointers_out_ = reserve(call.out.size() * sizeof(void*));
@@ -87,7 +83,7 @@ class ScanKernel final : public Kernel {
     auto** body_out = reinterpret_cast<void**>(scratch + pointers_out_);
     auto* step = reinterpret_cast<int64_t*>(scratch + step_);
     for (size_t i = 0; i < n_c_; ++i)
-      std::memcpy(scratch + carry_buffer_[0][i], in[n_x_ + i], carry_bytes_[i]);
+      std::memcpy(carry(i, 0, out, scratch), in[n_x_ + i], carry_bytes_[i]);
     for (size_t i = 0; i < n_cap_; ++i) body_in[n_x_ + n_c_ + i] = in[n_x_ + n_c_ + i];
     body_in[n_x_ + n_c_ + n_cap_] = step;
     RunContext inner = context;
@@ -105,27 +101,67 @@ class ScanKernel final : public Kernel {
         }
       }
       for (size_t i = 0; i < n_c_; ++i) {
-        body_in[n_x_ + i] = scratch + carry_buffer_[t & 1][i];
-        body_out[i] = scratch + carry_buffer_[(t + 1) & 1][i];
+        body_in[n_x_ + i] = carry(i, t, out, scratch);
+        body_out[i] = carry(i, t + 1, out, scratch);
       }
-      for (size_t i = 0; i < ys_.size(); ++i) {
-        auto* sequence = static_cast<std::byte*>(out[n_c_ + i]);
-        body_out[n_c_ + i] =
-            ys_[i].direct() ? sequence + ys_[i].position(t) * ys_[i].run : scratch + ys_[i].buffer;
+      for (size_t k = 0; k < made_.size(); ++k) {
+        const size_t i = made_[k];
+        body_out[n_c_ + k] =
+            ys_[i].direct() ? ys_[i].at(out[n_c_ + i], t) : scratch + ys_[i].buffer;
       }
       body_->run(body_in, body_out, scratch + derived_, scratch + arena_, inner);
-      for (size_t i = 0; i < ys_.size(); ++i)
+      for (size_t i : made_)
         if (!ys_[i].direct())
           ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
     }
     for (size_t i = 0; i < n_c_; ++i)
-      std::memcpy(out[i], scratch + carry_buffer_[length_ & 1][i], carry_bytes_[i]);
+      std::memcpy(out[i], carry(i, length_, out, scratch), carry_bytes_[i]);
   }
 
  private:
+  static constexpr size_t kNone = SIZE_MAX;
+  /// The result in which a carry lives: that of a step is the carry as the step finds it, or as it leaves it.
+  struct Home {
+    size_t y = kNone, shift = 0;
+  };
+
+  /// Captures do not change from step to step. A result that is a carry needs no copy: it is written there.
+  Graph prepared_body(const Graph& from) {
+    Graph body = from;
+    for (size_t i = n_x_ + n_c_; i + 1 < body.inputs.size(); ++i)
+      body.stable.push_back(static_cast<uint32_t>(i));
+    body.outputs.resize(n_c_);
+    homes_.assign(n_c_, {});
+    for (size_t i = 0; i < ys_.size(); ++i) {
+      const ValueId v = from.outputs[n_c_ + i];
+      const auto is_home = [&](size_t c) {
+        return homes_[c].y == kNone && (from.inputs[n_x_ + c] == v || from.outputs[c] == v);
+      };
+      size_t c = 0;
+      while (c < n_c_ && !is_home(c)) ++c;
+      if (c < n_c_ && ys_[i].direct()) {
+        homes_[c] = {i, from.inputs[n_x_ + c] == v ? size_t{0} : size_t{1}};
+      } else {
+        made_.push_back(i);
+        body.outputs.push_back(v);
+      }
+    }
+    return body;
+  }
+
+  /// Where a carry is before that step.
+  std::byte* carry(size_t i, size_t step, void* const* out, std::byte* scratch) const {
+    const Home& home = homes_[i];
+    if (home.y != kNone && step >= home.shift && step - home.shift < length_)
+      return ys_[home.y].at(out[n_c_ + home.y], step - home.shift);
+    return scratch + carry_buffer_[step & 1][i];
+  }
+
   std::shared_ptr<Executable> body_;
   size_t n_x_, n_c_, n_cap_, length_;
   std::vector<Slices> xs_, ys_;
+  std::vector<size_t> made_;  // ys that the body makes
+  std::vector<Home> homes_;   // of the carries
   std::vector<size_t> carry_bytes_, carry_buffer_[2];
   size_t step_ = 0, pointers_in_ = 0, pointers_out_ = 0, arena_ = 0, derived_ = 0, scratch_ = 0;
 };

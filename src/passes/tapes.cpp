@@ -1,0 +1,213 @@
+// Tapes: what a loop keeps for another loop over the same steps. A value that costs little to compute from others
+// that are kept anyway is not kept: the other loop computes it again.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "passes/passes.h"
+#include "passes/rewriter.h"
+
+namespace horngate {
+namespace {
+
+constexpr int kMostNodes = 4;  // that are computed again for one value
+
+bool is_cheap(Prim p) {
+  switch (p) {
+    case Prim::add:
+    case Prim::sub:
+    case Prim::mul:
+    case Prim::neg:
+    case Prim::abs:
+    case Prim::maximum:
+    case Prim::minimum:
+    case Prim::eq:
+    case Prim::ne:
+    case Prim::lt:
+    case Prim::le:
+    case Prim::gt:
+    case Prim::ge:
+    case Prim::logical_and:
+    case Prim::logical_or:
+    case Prim::logical_not:
+    case Prim::select:
+    case Prim::broadcast:
+    case Prim::cast: return true;
+    default: return false;
+  }
+}
+
+/// Two loops of a graph: `reader` has results of `writer` among its sequences.
+class TapeShortener {
+ public:
+  TapeShortener(const GraphNode& writer, GraphNode& reader, const std::vector<uint32_t>& uses)
+      : writer_(writer),
+        reader_(reader),
+        body_(*writer.bodies[0]),
+        w_(writer.as<attrs::scan>()),
+        r_(reader.as<attrs::scan>()) {
+    n_x_ = static_cast<size_t>(w_.xs);
+    n_c_ = static_cast<size_t>(w_.carries);
+    maker_.assign(body_.values.size(), nullptr);
+    for (const GraphNode& n : body_.nodes)
+      for (ValueId v : n.out) maker_[v] = &n;
+    find_kept(uses);
+  }
+
+  void run() {
+    // The last ones first: what they are made of is still kept then.
+    std::vector<ValueId> order;
+    for (const auto& [v, x] : kept_)
+      if (x.only_here && maker_[v]) order.push_back(v);
+    std::sort(order.begin(), order.end(),
+              [&](ValueId a, ValueId b) { return maker_[a] > maker_[b]; });
+    for (ValueId v : order) {
+      int budget = kMostNodes;
+      if (can_compute(v, budget, true)) again_.insert(v);
+    }
+    if (!again_.empty()) rewrite();
+  }
+
+ private:
+  struct Kept {
+    size_t sequence;  // of the reader
+    bool only_here;   // nothing else reads the stacked value
+  };
+
+  bool backwards(bool written, bool read) const { return written != read; }
+
+  /// Which values of the writer's body the reader gets, step by step, all in the same order.
+  void find_kept(const std::vector<uint32_t>& uses) {
+    bool first = true, order = false;
+    const auto add = [&](ValueId inner, size_t x, bool reversed, bool only_here) {
+      const bool here = backwards(reversed, r_.x_reversed[x] != 0);
+      if (first) order = here;
+      first = false;
+      if (here == order) kept_.try_emplace(inner, Kept{x, only_here});
+    };
+    for (size_t x = 0; x < static_cast<size_t>(r_.xs); ++x) {
+      for (size_t y = 0; y < static_cast<size_t>(w_.ys); ++y)
+        if (reader_.in[x] == writer_.out[n_c_ + y] && r_.x_axes[x] == w_.y_axes[y])
+          add(body_.outputs[n_c_ + y], x, w_.y_reversed[y] != 0, uses[reader_.in[x]] == 1);
+    }
+    for (size_t x = 0; x < static_cast<size_t>(r_.xs); ++x)
+      for (size_t i = 0; i < n_x_; ++i)
+        if (reader_.in[x] == writer_.in[i] && r_.x_axes[x] == w_.x_axes[i])
+          add(body_.inputs[i], x, w_.x_reversed[i] != 0, false);
+  }
+
+  /// The operand that a value of the body is, when it is the same in each step.
+  ValueId captured(ValueId v) const {
+    for (size_t i = n_x_ + n_c_; i < writer_.in.size(); ++i)
+      if (body_.inputs[i] == v) return writer_.in[i];
+    return kNoValue;
+  }
+
+  bool can_compute(ValueId v, int& budget, bool root) const {
+    if (!root && kept_.count(v)) return true;
+    const GraphNode* n = maker_[v];
+    if (!n) return captured(v) != kNoValue;
+    if (n->prim == Prim::constant) return true;
+    if (!is_cheap(n->prim) || budget-- == 0) return false;
+    return std::all_of(n->in.begin(), n->in.end(),
+                       [&](ValueId o) { return can_compute(o, budget, false); });
+  }
+
+  ValueId compute(ValueId v) {
+    if (const auto it = made_.find(v); it != made_.end()) return it->second;
+    const GraphNode* n = maker_[v];
+    GraphNode copy = *n;
+    for (ValueId& o : copy.in) o = compute(o);
+    const ValueId made = r_body_.emit(std::move(copy), {body_.values[v]})[0];
+    made_[v] = made;
+    return made;
+  }
+
+  /// Captures that the values need, in the order in which they are found.
+  void find_captures(ValueId v, bool root, std::vector<ValueId>& found) const {
+    if (!root && kept_.count(v) && !again_.count(v)) return;
+    const GraphNode* n = maker_[v];
+    if (!n) {
+      if (std::find(found.begin(), found.end(), v) == found.end()) found.push_back(v);
+      return;
+    }
+    for (ValueId o : n->in) find_captures(o, false, found);
+  }
+
+  void rewrite() {
+    const Graph& old = *reader_.bodies[0];
+    std::vector<ValueId> now(old.values.size(), kNoValue), captures;
+    std::map<size_t, ValueId> gone;  // sequence of the reader: value of the writer's body
+    for (ValueId v : again_) gone[kept_.at(v).sequence] = v;
+    for (ValueId v : again_) find_captures(v, true, captures);
+    attrs::scan a = r_;
+    a.x_axes.clear();
+    a.x_reversed.clear();
+    SmallVec<ValueId, 4> in;
+    for (size_t i = 0; i + 1 < old.inputs.size(); ++i) {
+      if (i < static_cast<size_t>(r_.xs)) {
+        if (gone.count(i)) continue;
+        a.x_axes.push_back(r_.x_axes[i]);
+        a.x_reversed.push_back(r_.x_reversed[i]);
+      }
+      in.push_back(reader_.in[i]);
+      now[old.inputs[i]] = r_body_.input(old.values[old.inputs[i]]);
+    }
+    for (const auto& [v, x] : kept_)
+      if (!again_.count(v)) made_[v] = now[old.inputs[x.sequence]];
+    for (ValueId v : captures) {
+      in.push_back(captured(v));
+      made_[v] = r_body_.input(body_.values[v]);
+    }
+    now[old.inputs.back()] = r_body_.input(old.values[old.inputs.back()]);
+    for (const auto& [i, v] : gone) now[old.inputs[i]] = compute(v);
+    for (const GraphNode& n : old.nodes) r_body_.copy(old, n, now);
+    std::vector<ValueId> outputs;
+    for (ValueId v : old.outputs) outputs.push_back(now[v]);
+    a.xs = static_cast<int64_t>(a.x_axes.size());
+    reader_.in = std::move(in);
+    reader_.attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
+    reader_.bodies[0] = std::make_shared<const Graph>(r_body_.finish(std::move(outputs)));
+  }
+
+  const GraphNode& writer_;
+  GraphNode& reader_;
+  const Graph& body_;  // of the writer
+  const attrs::scan w_, r_;
+  size_t n_x_, n_c_;
+  std::vector<const GraphNode*> maker_;
+  std::map<ValueId, Kept> kept_;
+  std::set<ValueId> again_;  // computed again
+  Rewriter r_body_;
+  std::map<ValueId, ValueId> made_;  // of the writer's body: in the reader's
+};
+
+}  // namespace
+
+Graph shorten_tapes(Graph g) {
+  std::vector<int64_t> loop(g.values.size(), -1);  // that makes the value
+  std::vector<uint32_t> uses(g.values.size(), 0);
+  bool any = false;
+  for (size_t i = 0; i < g.nodes.size(); ++i) {
+    for (ValueId v : g.nodes[i].in) ++uses[v];
+    if (g.nodes[i].prim != Prim::scan) continue;
+    any = true;
+    for (ValueId v : g.nodes[i].out) loop[v] = static_cast<int64_t>(i);
+  }
+  if (!any) return g;
+  for (ValueId v : g.outputs) ++uses[v];
+  for (GraphNode& n : g.nodes) {
+    if (n.prim != Prim::scan) continue;
+    std::set<int64_t> writers;
+    for (int64_t x = 0; x < n.as<attrs::scan>().xs; ++x)
+      if (loop[n.in[x]] >= 0) writers.insert(loop[n.in[x]]);
+    for (int64_t w : writers) {
+      const GraphNode& writer = g.nodes[static_cast<size_t>(w)];
+      if (writer.as<attrs::scan>().length == n.as<attrs::scan>().length)
+        TapeShortener(writer, n, uses).run();
+    }
+  }
+  return g;
+}
+
+}  // namespace horngate
