@@ -7,7 +7,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-theano test-oracle bench bench-keras bench-peers format asan tsan clean
+.PHONY: help build demo test test-keras test-engines test-theano test-oracle bench bench-keras bench-peers format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -31,6 +31,11 @@ test: build ## build, then run every test: C++, installation, Python
 
 test-keras: build ## run Keras's own tests on the module (KERAS=2.2.4: of another version)
 	@.venv/bin/python tools/test_keras.py $(KERAS) --jobs $(JOBS)
+
+test-engines: build ## run every case on every engine that is installed (of theano a sample: test-theano)
+	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1 \
+	  HORNGATE_TEST_ENGINES="$$(.venv/bin/python tools/test_engines.py --others)" \
+	  .venv/bin/python -m pytest tests/cases -q -rs -n $(JOBS) $(PYTEST_ARGS)
 
 test-theano: build ## run every case on the theano engine (`make test` takes a sample of them)
 	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1 HORNGATE_TEST_ENGINES=theano \

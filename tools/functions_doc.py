@@ -53,10 +53,11 @@ Every function of the Keras backend: the {count} of the reference pages, then th
 - **Keras**: the versions whose pages have it.
 - **Old spellings**: names and keywords of older versions. They work in Python, with a warning that says how to write them today.
 - **Gradient**: *none* says that `gradients` gives `None` behind it; a dash that there is nothing to differentiate.
-- **Engines**: those that run it directly. The others get it in simpler pieces, or say what they cannot run.
+
+Every engine has all of them; [engines.md](engines.md) tells which parts of a function run where.
 """
-ROW = "| `{signature}` | `{header}` | {ages} | {old} | {gradient} | {engines} |"
-TABLE = "| Function | C++ | Keras | Old spellings | Gradient | Engines |\n|---|---|---|---|---|---|"
+ROW = "| `{signature}` | `{header}` | {ages} | {old} | {gradient} |"
+TABLE = "| Function | C++ | Keras | Old spellings | Gradient |\n|---|---|---|---|---|"
 
 
 def load(name):
@@ -103,10 +104,6 @@ def gradient(name):
     return "-" if name in NO_TENSORS else "none" if name in NO_GRADIENT else "yes"
 
 
-def engines(name):
-    return "-" if name in NO_TENSORS else "native"
-
-
 def row(name, signature, header, age, old):
     return ROW.format(
         signature=signature,
@@ -114,7 +111,6 @@ def row(name, signature, header, age, old):
         ages=age,
         old=", ".join(old),
         gradient=gradient(name),
-        engines=engines(name),
     )
 
 

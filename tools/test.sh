@@ -17,6 +17,13 @@ export KERAS_HOME="$PWD/build/keras" HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1
 rm -rf "$results" "$KERAS_HOME/keras.json"
 mkdir -p "$results"
 
+# Engines that are ready here are tested too: a sample of the cases on each, and their own tests.
+export HORNGATE_TEST_SAMPLE="${HORNGATE_TEST_SAMPLE:-8}"
+export HORNGATE_THEANO_CACHE="${HORNGATE_THEANO_CACHE:-$PWD/build/theano-cache}"
+HORNGATE_TEST_ENGINES="$(.venv/bin/python tools/test_engines.py)" || exit 1
+export HORNGATE_TEST_ENGINES
+echo "== Engines: $HORNGATE_TEST_ENGINES (one of $HORNGATE_TEST_SAMPLE cases on all but native)"
+
 echo "== C++ and installation"
 ctest --test-dir build --output-on-failure --no-tests=error -j "$jobs" \
   --output-junit "$PWD/$results/ctest.xml" || status=1

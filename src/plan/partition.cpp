@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "engines/abi.h"
@@ -36,11 +37,11 @@ std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
   return out;
 }
 
-/// Replaces the nodes that the engine lacks by their decomposition, where they have one.
-Graph decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
+/// Replaces the nodes that the engine lacks by their decomposition, where they have one. Nothing when none has.
+std::optional<Graph> decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
   bool any = false;
   for (size_t i = 0; i < g.nodes.size(); ++i) any |= !ok[i] && primitive(g.nodes[i].prim).decompose;
-  if (!any) return g;
+  if (!any) return {};
   // Through nodes: each value becomes a tensor, and the whole is lowered again.
   Tensors now(g.values.size());
   Tensors inputs;
@@ -52,7 +53,7 @@ Graph decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
   }
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
-    if (!n.bodies.empty()) return g;  // loops are cut around, not rebuilt
+    if (!n.bodies.empty()) return {};  // loops are cut around, not rebuilt
     SmallVec<Tensor, 3> in;
     for (ValueId v : n.in) in.push_back(now[v]);
     Tensors out;
@@ -91,9 +92,8 @@ bool is_quiet(Prim prim) {
 Partition partition(const Graph& whole, const Engine& engine) {
   Graph g = whole;
   std::vector<uint8_t> ok = supported(g, engine);
-  Graph simpler = decompose_unsupported(g, ok);
-  if (simpler.nodes.size() != g.nodes.size()) {
-    g = std::move(simpler);
+  if (std::optional<Graph> simpler = decompose_unsupported(g, ok)) {
+    g = std::move(*simpler);
     ok = supported(g, engine);
   }
   // Nodes in order; each joins the last part unless it must run elsewhere. An engine part after a native part

@@ -425,7 +425,8 @@ def test_both_commands_list_the_same(tmp_path):
     broken = tmp_path / "engines/onnx/onnxruntime/capi"
     broken.mkdir(parents=True)
     (broken / "libonnxruntime.so.1").write_text("no library")
-    where = {"HORNGATE_HOME": str(tmp_path), "HORNGATE_PYTHON_PATHS": ""}
+    where = {f"HORNGATE_{name.upper()}": "" for name in command.ENGINES}
+    where |= {"HORNGATE_HOME": str(tmp_path), "HORNGATE_PYTHON_PATHS": ""}
     python = [sys.executable, "-m", "horngate", "engines"]
     for words in ([], ["--json"]):
         said = command_line("engines", *words, **where)

@@ -18,7 +18,7 @@ def load(name):
     return module
 
 
-@pytest.mark.parametrize("page", ["primitives", "functions"])
+@pytest.mark.parametrize("page", ["primitives", "functions", "engines"])
 def test_page_is_current(page):
     made = load(f"{page}_doc").render()
     assert (ROOT / f"docs/{page}.md").read_text() == made, f"run tools/{page}_doc.py"
@@ -43,3 +43,19 @@ def test_gradients_are_as_the_cases_say():
     assert checked > 80
     assert not page.NO_GRADIENT & page.NO_TENSORS
     assert page.NO_GRADIENT | page.NO_TENSORS <= set(K.__all__)
+
+
+def test_the_engines_page_is_complete():
+    """Every primitive that reaches an engine, every variable that an engine reads, every skip."""
+    page = (ROOT / "docs/engines.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|(?: [a-z ]+ \|){4}$", page, re.M)
+    primitives = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/primitives.md").read_text(), re.M)
+    # Constants are part of every graph, and planning takes stop_gradient out.
+    assert sorted(rows) == sorted(set(primitives) - {"constant", "stop_gradient"})
+    engines = ROOT / "src" / "engines"
+    read = set()
+    for file in [*engines.rglob("*.cpp"), *engines.rglob("*.h"), *engines.rglob("*.py")]:
+        if "native" not in file.relative_to(engines).parts:
+            read |= set(re.findall(r'"(HORNGATE_[A-Z_]+)"', file.read_text()))
+    assert read and read <= set(load("engines_doc").OPTIONS)
+    assert "- `cntk`: none." in page or "- `cntk`:\n  - " in page
