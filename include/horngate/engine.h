@@ -91,6 +91,10 @@ typedef struct {
 
 enum { HG_ATTR_I64 = 0, HG_ATTR_F64 = 1, HG_ATTR_TEXT = 2, HG_ATTR_TYPE = 3, HG_ATTR_BUFFER = 4 };
 
+/* Entry of an attribute `shape` that the last operand supplies: a 1-D HG_INT64 value with the whole shape. Only for
+ * engines with HG_CAP_FREE_DIMS; all others see numbers. */
+#define HG_FROM_OPERAND INT64_MIN
+
 /* An attribute: n items of int64_t or double, n characters, one int32_t dtype, or one hg_buffer. */
 typedef struct {
   const char* key;
@@ -136,7 +140,9 @@ typedef struct {
 } hg_run;
 
 enum {
-  HG_CAP_FREE_DIMS = 1, /* takes graphs with -1 dims */
+  /* Takes graphs with dims of -1, which are the same from run to run or not: the buffers of a run have all numbers.
+   * `supports` is asked about such nodes as they are; when it refuses one, the graph comes with numbers. */
+  HG_CAP_FREE_DIMS = 1,
   HG_CAP_SCAN = 2,
   HG_CAP_COND = 4,
   HG_CAP_OWN_MEMORY = 8,      /* alloc and copy are its own */

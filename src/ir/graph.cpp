@@ -65,7 +65,29 @@ void print_into(std::string& out, const Graph& g, const std::string& indent) {
   out += text_of(indent, "return ", list(g.outputs), "\n");
 }
 
+bool same_name(const GraphNode& a, const GraphNode& b) {
+  return a.name.function == b.name.function &&
+         ((!a.name && !b.name) || (a.name && b.name && *a.name == *b.name));
+}
+
 }  // namespace
+
+bool same_graph(const Graph& a, const Graph& b) {
+  if (!(a.values == b.values) || a.inputs != b.inputs || a.outputs != b.outputs ||
+      a.in_place != b.in_place || a.stable != b.stable || a.nodes.size() != b.nodes.size())
+    return false;
+  for (size_t i = 0; i < a.nodes.size(); ++i) {
+    const GraphNode &x = a.nodes[i], &y = b.nodes[i];
+    // Errors say the names of nodes.
+    if (x.prim != y.prim || !(x.in == y.in) || !(x.out == y.out) || !same_name(x, y) ||
+        !primitive(x.prim).equal(x.attrs.get(), y.attrs.get()) ||
+        x.bodies.size() != y.bodies.size())
+      return false;
+    for (size_t k = 0; k < x.bodies.size(); ++k)
+      if (!same_graph(*x.bodies[k], *y.bodies[k])) return false;
+  }
+  return true;
+}
 
 std::string print_text(const Graph& graph) {
   std::string out;

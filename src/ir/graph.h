@@ -47,6 +47,9 @@ struct Graph {
   }
 };
 
+/// Whether two graphs do the same under the same names, value by value.
+bool same_graph(const Graph& a, const Graph& b);
+
 /// Throws when an invariant is broken: order, indices, types that the shape rules do not give.
 void verify(const Graph& graph, std::string_view after_pass);
 std::string print_text(const Graph& graph);

@@ -18,13 +18,14 @@ bool uses_phase(const Graph& graph);
 using InputInts = std::unordered_map<size_t, Ints>;
 
 /// Once per shape: all dimensions become numbers. When shapes depend on data, `needed` lists the values of
-/// `graph` that must be computed first, and `result` is empty.
+/// `graph` that must be computed first, and `result` is empty. `apart`: numbers that come from shapes stay apart from
+/// equal constants, so that graphs for other shapes look alike.
 struct Specialised {
   std::optional<Graph> result;
   std::vector<ValueId> needed;
 };
 Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs,
-                       const InputInts& ints);
+                       const InputInts& ints, bool apart = false);
 
 /// On a static graph: moves out of loops what need not be done step by step.
 Graph improve_loops(Graph graph);

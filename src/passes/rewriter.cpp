@@ -95,6 +95,15 @@ void Rewriter::copy(const Graph& from, const GraphNode& node, std::vector<ValueI
 
 ValueId Rewriter::constant(const Array& value) { return emit(attrs::constant{.value = value}, {}); }
 
+ValueId Rewriter::own_constant(const Array& value) {
+  GraphNode n{Prim::constant, {}, {}, AttrRef(new AttrsOf<attrs::constant>({.value = value})), {},
+              nullptr};
+  n.out.push_back(graph.add_value(TensorType(value.dtype(), value.shape())));
+  maker_.push_back(static_cast<int32_t>(graph.nodes.size()));
+  graph.nodes.push_back(std::move(n));
+  return graph.nodes.back().out[0];
+}
+
 SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
   const Primitive& p = primitive(node.prim);
   if (types.size() == 1) {

@@ -32,6 +32,8 @@ class Rewriter {
   /// stand for its results.
   void copy(const Graph& from, const GraphNode& node, std::vector<ValueId>& now);
   ValueId constant(const Array& value);
+  /// One that is not merged with an equal one.
+  ValueId own_constant(const Array& value);
   const TensorType& type(ValueId v) const { return graph.values[v]; }
   /// The node that makes v, or nullptr for inputs.
   const GraphNode* maker(ValueId v) const;

@@ -13,7 +13,8 @@ namespace {
 
 class Specialiser {
  public:
-  Specialiser(const Graph& g, const InputInts& ints) : g_(g), input_ints_(ints) {}
+  Specialiser(const Graph& g, const InputInts& ints, bool apart)
+      : g_(g), input_ints_(ints), apart_(apart) {}
 
   Specialised run(const std::vector<TensorType>& inputs) {
     r_.reserve(g_);
@@ -146,7 +147,7 @@ class Specialiser {
     const Array value =
         Array::of<int64_t>(std::span<const int64_t>(result.data(), result.size()), dims)
             .cast(g_.values[n.out[0]].dtype);
-    const ValueId v = r_.constant(value);
+    const ValueId v = apart_ ? r_.own_constant(value) : r_.constant(value);
     now_[n.out[0]] = v;
     if (!counts) ints_[v] = result;
     return true;
@@ -168,7 +169,7 @@ class Specialiser {
 
   GraphRef specialise_body(const GraphNode& n, size_t which, const std::vector<TensorType>& types,
                            const InputInts& ints, std::vector<TensorType>* results) {
-    Specialised s = specialise(*n.bodies[which], types, ints);
+    Specialised s = specialise(*n.bodies[which], types, ints, apart_);
     check<NotImplementedError>(
         s.result.has_value(), called(n),
         "a shape inside of a step function or branch depends on computed data.");
@@ -255,6 +256,7 @@ class Specialiser {
 
   const Graph& g_;
   const InputInts& input_ints_;
+  const bool apart_;
   Rewriter r_;
   std::vector<ValueId> now_;
   std::unordered_map<ValueId, Ints> ints_;
@@ -264,8 +266,8 @@ class Specialiser {
 }  // namespace
 
 Specialised specialise(const Graph& graph, const std::vector<TensorType>& inputs,
-                       const InputInts& ints) {
-  return Specialiser(graph, ints).run(inputs);
+                       const InputInts& ints, bool apart) {
+  return Specialiser(graph, ints, apart).run(inputs);
 }
 
 }  // namespace horngate

@@ -38,6 +38,7 @@ Array FunctionImpl::Call::given_array(const Plan& plan, SlotId s) const {
 void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   data.assign(plan.slots.size(), nullptr);
   std::copy(inputs.begin(), inputs.end(), data.begin());
+  for (const auto& [slot, value] : plan.fixed) data[slot] = value.raw();
   outputs.clear();
   new_values.clear();
   if (!plan.updates.empty()) new_values.resize(plan.updates.size());

@@ -214,13 +214,14 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
     std::lock_guard lock(plans_mutex_);
     if (entry->plan) return entry->plan;
   }
-  PlanRef plan =
-      make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_, engine());
+  PlanRef plan = make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_,
+                           engine(), &open_parts_);
   {
     std::lock_guard lock(plans_mutex_);
     entry->plan = plan;
     entry->used = plan_time();
-    if (++plans_made_ == kManyShapes) warn_of_many_shapes(key);
+    ++plans_made_;
+    if (!plan->is_shared && ++shapes_compiled_ == kManyShapes) warn_of_many_shapes(key);
   }
   keep_plan_budget(entry.get());
   return plan;
@@ -296,7 +297,7 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   std::lock_guard lock(plan.next_mutex);
   if (const auto it = plan.next.find(key); it != plan.next.end()) return it->second;
   if (plan.next.size() >= kMaxPlans) plan.next.clear();
-  return plan.next[key] = make_plan(*plan.rest, c.types, c.ints, context_, engine());
+  return plan.next[key] = make_plan(*plan.rest, c.types, c.ints, context_, engine(), nullptr);
 }
 
 /// All updates appear together. Nothing here can fail once a variable has been written.

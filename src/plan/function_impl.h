@@ -83,7 +83,8 @@ class FunctionImpl final : PlanOwner {
   mutable std::mutex plans_mutex_;
   std::list<std::shared_ptr<Cached>> plans_;  // most recently used first
   std::unordered_map<Key, std::list<std::shared_ptr<Cached>>::iterator, KeyHash> by_key_;
-  size_t plans_made_ = 0;
+  size_t plans_made_ = 0, shapes_compiled_ = 0;
+  OpenParts open_parts_;
   bool warned_ = false;
   const PlanMembership membership_{*this};
 };

@@ -18,6 +18,8 @@ Compiled::Compiled(const Engine& engine, const Graph& graph)
     executable_ = native::compile_graph(graph);
     return;
   }
+  if (log_enabled("compile"))
+    log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
   const CGraph c(graph);
   hg_status status{};
   status.size = sizeof status;
@@ -58,10 +60,16 @@ std::vector<uint8_t> commit_nodes(const Graph& g, size_t n_outputs) {
   return in_commit;
 }
 
+/// What is tried to leave sizes open: the graph for other sizes, cut in the same way.
+struct Opening {
+  OpenParts& parts;
+  std::vector<Partition> probes;
+};
+
 class Maker {
  public:
-  Maker(const PlanContext& context, const Engine& engine, Plan& plan)
-      : context_(context), engine_(engine), plan_(plan) {}
+  Maker(const PlanContext& context, const Engine& engine, Plan& plan, Opening* opening = nullptr)
+      : context_(context), engine_(engine), plan_(plan), opening_(opening) {}
 
   void run(Graph g) {
     plan_.slots.resize(g.inputs.size());
@@ -166,11 +174,36 @@ class Maker {
         plan_.given.resize(plan_.slots.size(), 0);
         for (SlotId o : s.out) plan_.given[o] = !plan_.slots[o].sparse;
       }
-      s.compiled = std::make_unique<Compiled>(engine, piece.graph);
+      if (opening_ && piece.on_engine) compile_open(p, piece, s);
+      if (!s.compiled) s.compiled = std::make_shared<Compiled>(engine, piece.graph);
       plan_.segments.push_back(std::move(s));
     }
     for (ValueId v : p.graph.outputs) out_slots_.push_back(at[v]);
     if (!plan_.given.empty()) plan_.given.resize(plan_.slots.size(), 0);
+  }
+
+  /// Compiles a part with open sizes, or takes what a plan for other sizes has compiled. Leaves the segment as it is
+  /// when that is not possible.
+  void compile_open(const Partition& whole, const Part& piece, Segment& s) {
+    const auto number = static_cast<size_t>(&piece - whole.parts.data());
+    std::string why = opening_->probes.empty() ? "the inputs" : "";
+    for (const Partition& probe : opening_->probes) {
+      if (probe.parts.size() != whole.parts.size()) continue;
+      const std::optional<OpenGraph> open = open_dims(piece.graph, probe.parts[number].graph, &why);
+      if (!open || !supports_all(open->graph, engine_, &why)) continue;
+      bool is_new;
+      s.compiled = opening_->parts.get(
+          open->graph, [&] { return std::make_shared<Compiled>(engine_, open->graph); }, &is_new);
+      plan_.is_shared |= !is_new;
+      for (const Array& a : open->extras) {
+        s.in.push_back(static_cast<SlotId>(plan_.slots.size()));
+        plan_.slots.emplace_back(a.dtype(), a.shape());
+        plan_.fixed.emplace_back(s.in.back(), a);
+      }
+      if (is_new) log_stage("open", open->graph);
+      return;
+    }
+    log_text("compile", text_of("for these sizes alone, because of ", why, "\n"));
   }
 
   void mark_stable(Graph& g, const Segment& s) const {
@@ -231,6 +264,7 @@ class Maker {
   const PlanContext& context_;
   const Engine& engine_;
   Plan& plan_;
+  Opening* const opening_;
   std::vector<SlotId> slot_, out_slots_;
 };
 
@@ -259,7 +293,8 @@ namespace {
 
 void count_bytes(Plan& plan) {
   size_t bytes = sizeof(Plan) + plan.slots.size() * sizeof(TensorType);
-  for (const Segment& s : plan.segments) bytes += s.compiled->bytes();
+  for (const Segment& s : plan.segments)  // what is shared is counted once
+    if (s.compiled.use_count() == 1) bytes += s.compiled->bytes();
   if (plan.commit) bytes += plan.commit->bytes();
   if (plan.rest) bytes += graph_bytes(*plan.rest);
   plan.bytes.set(bytes);
@@ -267,14 +302,42 @@ void count_bytes(Plan& plan) {
 
 }  // namespace
 
+namespace {
+
+/// The graph as it would be for other sizes of open dimensions, where it has such a form.
+std::vector<Partition> make_probes(const Graph& graph, const std::vector<TensorType>& inputs,
+                                   const InputInts& ints, const Engine& engine) {
+  std::vector<TensorType> open;
+  for (ValueId v : graph.inputs) open.push_back(graph.values[v]);
+  std::vector<Partition> probes;
+  for (const std::vector<TensorType>& types : probe_types(open, inputs)) {
+    try {
+      Specialised s = specialise(graph, types, ints, true);
+      if (!s.result) continue;
+      Graph g = improve_loops(std::move(*s.result));
+      const std::vector<ValueId> outputs = g.outputs;
+      probes.push_back(partition(extract(std::move(g), outputs), engine));
+    } catch (const Error& e) {
+      log_text("compile", text_of("open sizes do not go together: ", e.what(), "\n"));
+    }
+  }
+  return probes;
+}
+
+}  // namespace
+
 PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
-                  const PlanContext& context, const Engine& engine) {
+                  const PlanContext& context, const Engine& engine, OpenParts* open_parts) {
   profile::start_from_environment();
   const profile::Scope bar("plan");
   auto plan = std::make_shared<Plan>();
-  Specialised s = specialise(graph, inputs, ints);
+  const bool may_open = open_parts && engine.has(HG_CAP_FREE_DIMS) && !engine.has(HG_CAP_IN_PLACE);
+  Specialised s = specialise(graph, inputs, ints, may_open);
   if (s.result) {
-    Maker(context, engine, *plan).run(improve_loops(std::move(*s.result)));
+    std::optional<Opening> opening;
+    if (may_open) opening.emplace(Opening{*open_parts, make_probes(graph, inputs, ints, engine)});
+    Maker(context, engine, *plan, opening && !opening->probes.empty() ? &*opening : nullptr)
+        .run(improve_loops(std::move(*s.result)));
     count_bytes(*plan);
     return plan;
   }

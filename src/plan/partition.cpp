@@ -9,6 +9,7 @@
 #include "engines/abi.h"
 #include "ir/check.h"
 #include "ir/to_graph.h"
+#include "passes/rewriter.h"
 #include "plan/plan.h"
 #include "plan/warn.h"
 #include "prims/build.h"
@@ -37,36 +38,83 @@ std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
   return out;
 }
 
-/// Replaces the nodes that the engine lacks by their decomposition, where they have one. Nothing when none has.
-std::optional<Graph> decompose_unsupported(const Graph& g, const std::vector<uint8_t>& ok) {
-  bool any = false;
-  for (size_t i = 0; i < g.nodes.size(); ++i) any |= !ok[i] && primitive(g.nodes[i].prim).decompose;
-  if (!any) return {};
-  // Through nodes: each value becomes a tensor, and the whole is lowered again.
-  Tensors now(g.values.size());
-  Tensors inputs;
-  for (ValueId v : g.inputs) {
-    const TensorType& t = g.values[v];
-    inputs.push_back(emit(
+/// A node's decomposition as a graph with the node's operands as inputs; nothing when it has none for them.
+std::optional<Graph> decomposition(const Graph& g, const GraphNode& n) {
+  const Primitive& p = primitive(n.prim);
+  if (!p.decompose) return std::nullopt;
+  std::vector<TensorType> types;
+  Tensors in;
+  for (ValueId v : n.in) {
+    const TensorType& t = types.emplace_back(g.values[v]);
+    in.push_back(emit(
         attrs::placeholder{.dtype = t.dtype, .shape = t.shape.dims(), .sparse = t.sparse}, {}));
-    now[v] = inputs.back();
   }
+  const CalledInstead called(n.name.function);
+  const Tensors out = p.decompose({in.data(), in.size()}, n.attrs.get());
+  if (out.empty()) return std::nullopt;
+  return specialise(prepare(to_program(in, out, {}).graph, false), types, {}).result;
+}
+
+std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Engine& e,
+                                             int depth);
+
+constexpr int kDeepest = 16;  // decompositions of decompositions
+
+/// Replaces the nodes that the engine lacks by their decomposition, where they have one, also inside of bodies.
+/// Nothing when there is nothing to replace.
+std::optional<Graph> decompose_unsupported(const Graph& g, const Engine& e, int depth = 0) {
+  const std::vector<uint8_t> ok = supported(g, e);
+  if (depth == kDeepest || std::find(ok.begin(), ok.end(), 0) == ok.end()) return std::nullopt;
+  bool any = false;
+  Rewriter r;
+  r.reserve(g);
+  std::vector<ValueId> now(g.values.size(), kNoValue);
+  for (ValueId v : g.inputs) now[v] = r.input(g.values[v]);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
-    if (!n.bodies.empty()) return {};  // loops are cut around, not rebuilt
-    SmallVec<Tensor, 3> in;
-    for (ValueId v : n.in) in.push_back(now[v]);
-    Tensors out;
-    const Primitive& p = primitive(n.prim);
-    const CalledInstead called(n.name.function);
-    if (!ok[i] && p.decompose) out = p.decompose({in.data(), in.size()}, n.attrs.get());
-    if (out.empty())  // it has none for these operands
-      out = outputs_of(make_node(n.prim, std::move(in), n.attrs, {}, n.name ? *n.name : ""));
-    for (size_t k = 0; k < n.out.size(); ++k) now[n.out[k]] = out[k];
+    if (const auto simpler = ok[i] ? std::nullopt : with_simpler_bodies(g, n, e, depth)) {
+      any = true;
+      r.copy(g, *simpler, now);
+      continue;
+    }
+    std::optional<Graph> parts;
+    if (!ok[i]) parts = decomposition(g, n);
+    if (!parts) {
+      r.copy(g, n, now);
+      continue;
+    }
+    any = true;
+    if (auto deeper = decompose_unsupported(*parts, e, depth + 1)) parts = std::move(deeper);
+    std::vector<ValueId> inner(parts->values.size(), kNoValue);
+    for (size_t k = 0; k < n.in.size(); ++k) inner[parts->inputs[k]] = now[n.in[k]];
+    for (const GraphNode& p : parts->nodes) r.copy(*parts, p, inner);
+    for (size_t k = 0; k < n.out.size(); ++k) now[n.out[k]] = inner[parts->outputs[k]];
   }
-  Tensors outputs;
+  if (!any) return std::nullopt;
+  std::vector<ValueId> outputs;
   for (ValueId v : g.outputs) outputs.push_back(now[v]);
-  return prepare(to_program(inputs, outputs, {}).graph, false);
+  return remove_dead(r.finish(std::move(outputs)));
+}
+
+/// A loop or branch that the engine takes once its bodies are decomposed; nothing otherwise, and native gets it as
+/// it is.
+std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Engine& e,
+                                             int depth) {
+  GraphNode simpler = n;
+  bool any = false;
+  for (GraphRef& body : simpler.bodies)
+    if (auto changed = decompose_unsupported(*body, e, depth + 1)) {
+      body = std::make_shared<const Graph>(std::move(*changed));
+      any = true;
+    }
+  if (!any) return std::nullopt;
+  Graph alone;
+  alone.values = g.values;
+  alone.nodes.push_back(simpler);
+  alone.inputs.assign(n.in.begin(), n.in.end());
+  alone.outputs.assign(n.out.begin(), n.out.end());
+  if (!supported(alone, e)[0]) return std::nullopt;
+  return simpler;
 }
 
 void report(const GraphNode& n, const Engine& e) {
@@ -89,10 +137,18 @@ bool is_quiet(Prim prim) {
 
 }  // namespace
 
+bool supports_all(const Graph& graph, const Engine& engine, std::string* which) {
+  const std::vector<uint8_t> ok = supported(graph, engine);
+  const auto at = std::find(ok.begin(), ok.end(), 0);
+  if (at == ok.end()) return true;
+  *which = primitive(graph.nodes[static_cast<size_t>(at - ok.begin())].prim).name;
+  return false;
+}
+
 Partition partition(const Graph& whole, const Engine& engine) {
   Graph g = whole;
   std::vector<uint8_t> ok = supported(g, engine);
-  if (std::optional<Graph> simpler = decompose_unsupported(g, ok)) {
+  if (auto simpler = decompose_unsupported(g, engine)) {
     g = std::move(*simpler);
     ok = supported(g, engine);
   }

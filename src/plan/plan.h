@@ -9,6 +9,7 @@
 #include "engines/registry.h"
 #include "passes/passes.h"
 #include "plan/budget.h"
+#include "plan/open_dims.h"
 
 namespace horngate {
 
@@ -34,7 +35,7 @@ class Compiled {
 using SlotId = uint32_t;
 
 struct Segment {
-  std::unique_ptr<Compiled> compiled;
+  std::shared_ptr<const Compiled> compiled;  // perhaps with plans for other sizes
   std::vector<SlotId> in, out;
 };
 
@@ -50,6 +51,9 @@ struct Plan {
   std::vector<TensorType> slots;  // types of all values in the table
   std::vector<uint8_t> given;     // slots whose memory an engine supplies; empty: none
   std::vector<Segment> segments;
+  /// Slots whose contents are known: shapes and numbers that open graphs take as inputs.
+  std::vector<std::pair<SlotId, Array>> fixed;
+  bool is_shared = false;  // what it runs was compiled for a plan before it
   /// The update groups that run in the commit, writing variables in place.
   std::unique_ptr<Compiled> commit;
   std::vector<SlotId> commit_in;
@@ -71,9 +75,10 @@ struct Plan {
 };
 using PlanRef = std::shared_ptr<Plan>;
 
-/// Plans a graph for these input types. `ints`: known values of small integer inputs.
+/// Plans a graph for these input types. `ints`: known values of small integer inputs. `parts`: what plans for other
+/// sizes have compiled; null: sizes are never left open.
 PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
-                  const PlanContext& context, const Engine& engine);
+                  const PlanContext& context, const Engine& engine, OpenParts* parts);
 
 /// Parts of a static graph, in order, each for the engine or for native.
 struct Part {
@@ -86,5 +91,7 @@ struct Partition {
   std::vector<Part> parts;
 };
 Partition partition(const Graph& graph, const Engine& engine);
+/// Whether an engine runs all nodes as they are; `which` names one that it does not.
+bool supports_all(const Graph& graph, const Engine& engine, std::string* which);
 
 }  // namespace horngate

@@ -23,28 +23,6 @@ uint64_t hash_of(const Graph& g) {
   return h;
 }
 
-bool same_name(const GraphNode& a, const GraphNode& b) {
-  return a.name.function == b.name.function &&
-         ((!a.name && !b.name) || (a.name && b.name && *a.name == *b.name));
-}
-
-bool same(const Graph& a, const Graph& b) {
-  if (!(a.values == b.values) || a.inputs != b.inputs || a.outputs != b.outputs ||
-      a.in_place != b.in_place || a.stable != b.stable || a.nodes.size() != b.nodes.size())
-    return false;
-  for (size_t i = 0; i < a.nodes.size(); ++i) {
-    const GraphNode &x = a.nodes[i], &y = b.nodes[i];
-    // Errors say the names of nodes.
-    if (x.prim != y.prim || !(x.in == y.in) || !(x.out == y.out) || !same_name(x, y) ||
-        !primitive(x.prim).equal(x.attrs.get(), y.attrs.get()) ||
-        x.bodies.size() != y.bodies.size())
-      return false;
-    for (size_t k = 0; k < x.bodies.size(); ++k)
-      if (!same(*x.bodies[k], *y.bodies[k])) return false;
-  }
-  return true;
-}
-
 /// The bodies that some plan holds. An entry goes when its last plan goes.
 struct Table {
   struct Entry {
@@ -69,7 +47,7 @@ std::shared_ptr<Executable> compile_body(const Graph& body) {
   const auto find = [&]() -> std::shared_ptr<Executable> {
     const auto [first, last] = t.entries.equal_range(h);
     for (auto it = first; it != last; ++it)
-      if (auto exe = it->second->executable.lock(); exe && same(it->second->graph, body))
+      if (auto exe = it->second->executable.lock(); exe && same_graph(it->second->graph, body))
         return exe;
     return nullptr;
   };

@@ -141,7 +141,7 @@ Value input_grad(Graph& g, const Geometry& geo, const Value& dy, const Value& ke
   const Margin around = margin(geo);
   if (geo.is_depthwise()) {
     const Value k = g.reshape(kernel, depthwise_kernel(geo));
-    auto op = g.op("DepthwiseConv2dNativeBackpropInput").in(g.ints(geo.x)).in(k).in(dy);
+    auto op = g.op("DepthwiseConv2dNativeBackpropInput").in(g.sizes(geo.x, dy)).in(k).in(dy);
     return describe(op, geo, around).value(geo.type, geo.x);
   }
   if (geo.layout.is_3d() && around == Margin::kOther) {
@@ -149,7 +149,7 @@ Value input_grad(Graph& g, const Geometry& geo, const Value& dy, const Value& ke
     return g.slice(whole, framed(geo.low, 0), geo.x, Dims(whole.rank(), 1));
   }
   auto op = g.op(geo.layout.is_3d() ? "Conv3DBackpropInputV2" : "Conv2DBackpropInput")
-                .in(g.ints(geo.x))
+                .in(g.sizes(geo.x, dy))
                 .in(kernel)
                 .in(dy);
   if (geo.layout.is_3d()) op.type("Tshape", kInt32);

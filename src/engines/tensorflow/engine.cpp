@@ -60,20 +60,21 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-hg_engine_api own_api = {HG_ABI,
-                         sizeof(hg_engine_api),
-                         "tensorflow",
-                         "",  // known once the library is loaded
-                         HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
-                         open,
-                         supports,
-                         compile,
-                         run,
-                         free_executable,
-                         nullptr,
-                         nullptr,
-                         nullptr,
-                         nullptr};
+hg_engine_api own_api = {
+    HG_ABI,
+    sizeof(hg_engine_api),
+    "tensorflow",
+    "",  // known once the library is loaded
+    HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
+    open,
+    supports,
+    compile,
+    run,
+    free_executable,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr};
 
 }  // namespace
 }  // namespace horngate::tf

@@ -183,6 +183,16 @@ Value Graph::integer(int64_t v, Type type) {
   return constant(kInt32, {}, &narrow);
 }
 
+Value Graph::sizes(const Dims& v, const Value& like) {
+  if (v[0] >= 0) return ints(v);
+  const Value all = op("Shape")
+                        .in(like)
+                        .type("T", like.type)
+                        .type("out_type", kInt32)
+                        .value(kInt32, {static_cast<int64_t>(like.rank())});
+  return concat({slice(all, {0}, {1}, {1}), ints(Dims(v.begin() + 1, v.end()))}, 0);
+}
+
 Value Graph::identity(const Value& x) {
   return op("Identity").in(x).type("T", x.type).value(x.type, x.dims);
 }
@@ -241,6 +251,22 @@ Value Graph::reshape(const Value& x, const Dims& dims) {
       .value(x.type, dims);
 }
 
+Value Graph::reshape(const Value& x, const Value& shape, const Dims& dims) {
+  return op("Reshape").in(x).in(shape).type("T", x.type).type("Tshape", kInt64).value(x.type, dims);
+}
+
+/// In the way of an operation that takes every pattern of axes.
+Value Graph::broadcast(const Value& x, const Value& shape, const Dims& dims) {
+  const bool yes = true;
+  const Value all = op("Fill")
+                        .in(shape)
+                        .in(constant(kBool, {}, &yes))
+                        .type("T", kBool)
+                        .type("index_type", kInt64)
+                        .value(kBool, dims);
+  return select(all, x, x);
+}
+
 /// TensorFlow repeats along two axes at a time that have others between them; of more it knows nothing.
 Value Graph::broadcast(const Value& x, const Dims& dims) {
   if (x.dims == dims) return x;
@@ -296,7 +322,10 @@ Value Graph::concat(const Values& parts, int64_t axis) {
   if (parts.size() == 1) return parts[0];
   Dims dims = parts[0].dims;
   int64_t& sum = dims[static_cast<size_t>(axis)];
-  for (size_t i = 1; i < parts.size(); ++i) sum += parts[i].dims[static_cast<size_t>(axis)];
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const int64_t more = parts[i].dims[static_cast<size_t>(axis)];
+    sum = sum < 0 || more < 0 ? -1 : sum + more;
+  }
   const Type t = parts[0].type;
   return op("ConcatV2")
       .list(parts)
@@ -312,8 +341,8 @@ Value Graph::slice(const Value& x, const Dims& starts, const Dims& counts, const
   int64_t to_end = 0;
   bool is_whole = true;
   for (size_t i = 0; i < x.rank(); ++i) {
-    stops.push_back(starts[i] + counts[i] * steps[i]);
-    if (stops.back() < 0) {  // going down past the first element
+    stops.push_back(counts[i] < 0 ? -1 : starts[i] + counts[i] * steps[i]);
+    if (stops.back() < 0) {  // to the end, or going down past the first element
       to_end |= int64_t{1} << i;
       stops.back() = 0;
     }
@@ -333,12 +362,14 @@ Value Graph::slice(const Value& x, const Dims& starts, const Dims& counts, const
 
 Value Graph::pad(const Value& x, const Dims& low, const Dims& high, const Value& value) {
   Dims dims = x.dims, margins;
+  bool some = false;
   for (size_t i = 0; i < x.rank(); ++i) {
-    dims[i] += low[i] + high[i];
+    if (dims[i] >= 0) dims[i] += low[i] + high[i];
+    some |= low[i] != 0 || high[i] != 0;
     margins.push_back(low[i]);
     margins.push_back(high[i]);
   }
-  if (dims == x.dims) return x;
+  if (!some) return x;
   const Value at = constant(kInt64, {static_cast<int64_t>(x.rank()), 2}, margins.data());
   return op("PadV2")
       .in(x)

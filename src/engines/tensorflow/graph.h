@@ -88,6 +88,9 @@ class Graph {
   Value ints(const Dims& v, Type type = kInt32);
   Value integer(int64_t v, Type type = kInt32);
 
+  /// The same where the first of the numbers may be open: then it is the first size of `like`.
+  Value sizes(const Dims& v, const Value& like);
+
   Value identity(const Value& x);
   Value cast(const Value& x, Type type);
   /// One and two operands of one type, through a type that has a kernel. NumPy broadcasting.
@@ -98,11 +101,15 @@ class Graph {
   /// A reduction over axes.
   Value reduce(const char* op, const Value& x, const Dims& axes, bool keepdims);
 
+  /// One of the sizes may be open.
   Value reshape(const Value& x, const Dims& dims);
   Value broadcast(const Value& x, const Dims& dims);
+  /// The same to a shape that the run knows (1-D, int64).
+  Value reshape(const Value& x, const Value& shape, const Dims& dims);
+  Value broadcast(const Value& x, const Value& shape, const Dims& dims);
   Value transpose(const Value& x, const Dims& perm);
   Value concat(const Values& parts, int64_t axis);
-  /// `counts` elements along each axis from `starts`, every `steps`-th.
+  /// `counts` elements along each axis from `starts`, every `steps`-th; an open count takes all from there.
   Value slice(const Value& x, const Dims& starts, const Dims& counts, const Dims& steps);
   Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value);
   /// Entry `index` (a scalar) along axis 0, which goes.

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "../common/open_sizes.h"
+
 namespace horngate::tf {
 namespace {
 
@@ -30,6 +32,14 @@ bool is_empty(const hg_type& t) {
   return false;
 }
 
+/// Elements of a value; open sizes count as those of a usual batch.
+double elements(const Dims& dims) {
+  constexpr double kUsual = 64;
+  double n = 1;
+  for (int64_t d : dims) n *= d < 0 ? kUsual : static_cast<double>(d);
+  return n;
+}
+
 }  // namespace
 
 const Lowering* find_lowering(const char* prim) {
@@ -39,7 +49,7 @@ const Lowering* find_lowering(const char* prim) {
 
 bool can_lower(const hg_graph& graph, const hg_node& node) {
   const Lowering* l = find_lowering(node.prim);
-  if (!l || node.rev > 1) return false;
+  if (!l || node.rev > 1 || !engines::OpenNode(graph, node).fits()) return false;
   const auto fits = [&](uint32_t v) {
     const hg_type& t = graph.value[v];
     return t.rank <= kMaxRank && !(t.flags & HG_TYPE_SPARSE);
@@ -64,7 +74,7 @@ double cost_of(const hg_graph& graph, const hg_node& node) {
   const Node n(graph, node);
   const std::string_view prim = node.prim;
   double cost = 0;
-  for (uint32_t i = 0; i < node.n_out; ++i) cost += static_cast<double>(count(n.out_dims(i)));
+  for (uint32_t i = 0; i < node.n_out; ++i) cost += elements(n.out_dims(i));
   if (node.n_body > 0) {
     double bodies = 0;
     for (uint32_t b = 0; b < node.n_body; ++b) bodies += cost_of(n.body(b));
@@ -72,8 +82,7 @@ double cost_of(const hg_graph& graph, const hg_node& node) {
   }
   if (prim == "dot_general") {
     const Dims a = n.in_dims(0);
-    for (int64_t axis : n.ints("contract_a"))
-      cost *= static_cast<double>(a[static_cast<size_t>(axis)]);
+    for (int64_t axis : n.ints("contract_a")) cost *= elements({a[static_cast<size_t>(axis)]});
   } else if (prim.substr(0, 4) == "conv") {
     // The kernel is met once by every element of the data without channels.
     const Dims kernel = prim == "conv_filter_grad" ? n.out_dims(0) : n.in_dims(1);
@@ -81,10 +90,9 @@ double cost_of(const hg_graph& graph, const hg_node& node) {
                    : prim == "conv_input_grad" ? n.in_dims(0)
                                                : n.in_dims(1);
     const int64_t channels = n.flag("channels_first") ? y[1] : y.back();
-    cost += static_cast<double>(count(kernel)) * static_cast<double>(count(y)) /
-            static_cast<double>(std::max<int64_t>(channels, 1));
+    cost += elements(kernel) * elements(y) / static_cast<double>(std::max<int64_t>(channels, 1));
   } else {
-    for (uint32_t i = 0; i < node.n_in; ++i) cost += static_cast<double>(count(n.in_dims(i)));
+    for (uint32_t i = 0; i < node.n_in; ++i) cost += elements(n.in_dims(i));
   }
   return cost;
 }

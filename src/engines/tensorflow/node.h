@@ -11,10 +11,22 @@ namespace horngate::tf {
 
 using Dims = std::vector<int64_t>;
 
+/// Elements; an open size (-1) makes it open, unless there are none.
 inline int64_t count(const Dims& dims) {
   int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
+  bool is_open = false;
+  for (int64_t d : dims) {
+    if (d < 0)
+      is_open = true;
+    else
+      n *= d;
+  }
+  return is_open && n != 0 ? -1 : n;
+}
+inline bool is_open(const Dims& dims) {
+  for (int64_t d : dims)
+    if (d < 0) return true;
+  return false;
 }
 
 class Node {

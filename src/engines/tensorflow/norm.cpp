@@ -30,7 +30,7 @@ struct Norm {
   Dims axes;
   Dims kept;  // dims of x with 1 along the axes
   double epsilon;
-  double n;  // elements per channel
+  double n;  // elements per channel; -1: open
   Type type;
   bool is_fused;  // TensorFlow's fused form: float32, channels last
 
@@ -40,16 +40,26 @@ struct Norm {
         epsilon(c.node.real("epsilon", 1e-3)),
         n(1),
         type(wide_type(c.in[0].type)) {
+    Dims counted;
     for (int64_t a : axes) {
-      n *= static_cast<double>(kept[static_cast<size_t>(a)]);
+      counted.push_back(kept[static_cast<size_t>(a)]);
       kept[static_cast<size_t>(a)] = 1;
     }
+    n = static_cast<double>(count(counted));
     is_fused =
-        type == kFloat && axes.size() + 1 == kept.size() && n > 1 &&
+        type == kFloat && axes.size() + 1 == kept.size() && n != 0 && n != 1 &&
         std::find(axes.begin(), axes.end(), static_cast<int64_t>(kept.size()) - 1) == axes.end();
   }
   Dims rows(const Value& x) const { return {static_cast<int64_t>(n), 1, 1, x.dims.back()}; }
   Value spread(Graph& g, const Value& v) const { return g.reshape(v, kept); }
+  /// n in the run; `channel`: something with one number per channel.
+  Value count_of(Graph& g, const Value& x, const Value& channel) const {
+    if (n >= 0) return g.scalar(type, n);
+    const auto size = [&](const Value& v) {
+      return g.op("Size").in(v).type("T", v.type).type("out_type", kInt32).value(kInt32, {});
+    };
+    return g.binary("RealDiv", g.cast(size(x), type), g.cast(size(channel), type));
+  }
 };
 
 void describe(Graph::Op& op, const Norm& norm) {
@@ -74,7 +84,11 @@ void batch_norm(Call& c) {
     const Value made = op.value(t, norm.rows(x));
     y = g.reshape(made, x.dims);
     mean = {{made.out.op, 1}, t, gamma.dims};
-    var = g.binary("Mul", {{made.out.op, 2}, t, gamma.dims}, g.scalar(t, (norm.n - 1) / norm.n));
+    // An open n may be 1: the variance is then 0 by either rule.
+    const Value all = norm.count_of(g, x, gamma);
+    const Value part = norm.n >= 0 ? g.scalar(t, (norm.n - 1) / norm.n)
+                                   : g.binary("RealDiv", g.binary("Sub", all, g.scalar(t, 1)), all);
+    var = g.binary("Mul", {{made.out.op, 2}, t, gamma.dims}, part);
   } else {
     const Value wide_mean = g.reduce("Mean", x, norm.axes, true);
     const Value off = g.binary("Sub", x, wide_mean);
@@ -119,7 +133,8 @@ void batch_norm_grad(Call& c) {
     const Value r = g.unary("Rsqrt", wide_var);
     const Value s = g.reduce("Sum", dy, norm.axes, true);
     const Value p = g.reduce("Sum", g.binary("Mul", dy, off), norm.axes, true);
-    const Value per = g.scalar(t, 1 / norm.n);
+    const Value per = norm.n >= 0 ? g.scalar(t, 1 / norm.n)
+                                  : g.binary("RealDiv", g.scalar(t, 1), norm.count_of(g, x, gamma));
     const Value slope = g.binary("Mul", g.binary("Mul", g.binary("Mul", r, r), p), per);
     const Value centred = g.binary("Sub", dy, g.binary("Mul", s, per));
     dx = g.binary("Mul", g.binary("Sub", centred, g.binary("Mul", off, slope)),

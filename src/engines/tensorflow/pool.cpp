@@ -94,7 +94,7 @@ void pool_grad(Call& c) {
   const Value to = p.layout.data(g, g.cast(dy, t));
   const Dims dims = p.layout.dims(x.dims);
   if (!p.is_max) {
-    auto op = g.op(p.grad()).in(g.ints(dims)).in(to);
+    auto op = g.op(p.grad()).in(g.sizes(dims, to)).in(to);
     c.give(g.cast(p.layout.back(g, p.describe(op, t).value(t, dims), x.dims), x.type));
     return;
   }

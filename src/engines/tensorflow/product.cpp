@@ -28,9 +28,9 @@ Dims joined(const Dims& a, const Dims& b, const Dims& c) {
 }
 
 int64_t product(const Value& v, const Dims& axes) {
-  int64_t n = 1;
-  for (int64_t a : axes) n *= v.dims[static_cast<size_t>(a)];
-  return n;
+  Dims sizes;
+  for (int64_t a : axes) sizes.push_back(v.dims[static_cast<size_t>(a)]);
+  return count(sizes);
 }
 
 struct Matrix {

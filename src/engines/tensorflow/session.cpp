@@ -246,8 +246,8 @@ void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Program::Input& f = inputs[i];
     const hg_buffer& b = in[f.number];
-    feeds[i] = checked(api().NewTensor(f.type, f.dims.data(), static_cast<int>(f.dims.size()),
-                                       b.bytes ? b.data : nothing, b.bytes, keep, nullptr));
+    feeds[i] = checked(api().NewTensor(f.type, b.type.dims, b.type.rank, b.bytes ? b.data : nothing,
+                                       b.bytes, keep, nullptr));
   }
   call(feeds.data(), results.data(), run);
   for (size_t i = 0; i < plain_.n_outputs(); ++i)

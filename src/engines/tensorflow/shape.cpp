@@ -7,11 +7,19 @@ namespace horngate::tf {
 namespace {
 
 /// reshape, expand_dims and squeeze: the elements stay where they are.
-void reshape(Call& c) { c.give(c.graph.reshape(c.in[0], c.node.out_dims(0))); }
+void reshape(Call& c) {
+  const Dims dims = c.node.out_dims(0);
+  c.give(c.in.size() == 2 ? c.graph.reshape(c.in[0], c.in[1], dims)
+                          : c.graph.reshape(c.in[0], dims));
+}
 
 void same(Call& c) { c.give(c.in[0]); }
 
-void broadcast(Call& c) { c.give(c.graph.broadcast(c.in[0], c.node.out_dims(0))); }
+void broadcast(Call& c) {
+  const Dims dims = c.node.out_dims(0);
+  c.give(c.in.size() == 2 ? c.graph.broadcast(c.in[0], c.in[1], dims)
+                          : c.graph.broadcast(c.in[0], dims));
+}
 
 void transpose(Call& c) { c.give(c.graph.transpose(c.in[0], c.node.ints("perm"))); }
 
@@ -20,7 +28,7 @@ void concat(Call& c) {
   const int64_t axis = c.node.number("axis");
   Values parts;
   for (const Value& v : c.in)
-    if (count(v.dims) > 0) parts.push_back(v);
+    if (count(v.dims) != 0) parts.push_back(v);
   c.give(c.graph.concat(parts, axis));
 }
 
@@ -30,6 +38,10 @@ void slice(Call& c) {
   Dims starts;
   for (size_t i = 0; i < x.rank(); ++i) {
     const int64_t n = x.dims[i];
+    if (n < 0) {  // counted from the beginning
+      starts.push_back(stated[i]);
+      continue;
+    }
     int64_t at = stated[i] < 0 ? stated[i] + n : stated[i];
     at = steps[i] > 0 ? std::clamp<int64_t>(at, 0, n) : std::clamp<int64_t>(at, -1, n - 1);
     starts.push_back(at);
@@ -103,9 +115,10 @@ void scatter_add(Call& c) {
 void iota(Call& c) {
   Graph& g = c.graph;
   const Dims dims = c.node.out_dims(0);
+  const Value n = c.in.empty() ? g.integer(dims[0], kInt64) : g.reshape(c.in[0], Dims{});
   const Value all = g.op("Range")
                         .in(g.integer(0, kInt64))
-                        .in(g.integer(dims[0], kInt64))
+                        .in(n)
                         .in(g.integer(1, kInt64))
                         .type("Tidx", kInt64)
                         .value(kInt64, dims);

@@ -67,8 +67,9 @@ void free_executable(void* executable) {
 
 hg_engine_api own_api = {HG_ABI, sizeof(hg_engine_api), "theano", kVersion,
                          // The worker takes turns by itself.
-                         HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open, engine_supports,
-                         compile, run, free_executable, nullptr, nullptr, nullptr, nullptr};
+                         HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open,
+                         engine_supports, compile, run, free_executable, nullptr, nullptr, nullptr,
+                         nullptr};
 
 }  // namespace
 

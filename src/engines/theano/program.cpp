@@ -4,10 +4,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <stdexcept>
 
 namespace horngate::theano {
 namespace {
@@ -132,25 +134,9 @@ class Writer {
   }
 };
 
-size_t bytes_of(const hg_type& t) {
-  static constexpr size_t kSizes[] = {2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
-  size_t n = kSizes[t.dtype];
-  for (int32_t i = 0; i < t.rank; ++i) n *= static_cast<size_t>(t.dims[i]);
-  return n;
-}
-
-std::atomic<uint32_t> next_id{1};
-
-}  // namespace
-
-std::string write_program(const hg_graph& graph, const std::vector<size_t>& in_at,
-                          const std::vector<size_t>& out_at) {
+std::string write_program(const hg_graph& graph) {
   Writer w;
   w.graph(graph);
-  w.text += ",\"in_at\":";
-  w.list(in_at.data(), in_at.size());
-  w.text += ",\"out_at\":";
-  w.list(out_at.data(), out_at.size());
   w.text += '}';
   // Header: length of the text and where the constants begin.
   const uint64_t head[2] = {w.text.size(), aligned(sizeof head + w.text.size())};
@@ -160,19 +146,78 @@ std::string write_program(const hg_graph& graph, const std::vector<size_t>& in_a
   return all + w.data;
 }
 
-Program::Program(const hg_graph& g) : id(next_id++), stamps(g.n_in, 0) {
-  const auto place = [&](uint32_t v, std::vector<size_t>& at, std::vector<size_t>& bytes) {
-    at.push_back(size_);
-    bytes.push_back(bytes_of(g.value[v]));
-    size_ += aligned(bytes.back());
+std::atomic<uint32_t> next_id{1};
+
+}  // namespace
+
+Program::Program(const hg_graph& g) : id(next_id++), text(write_program(g)), stamps(g.n_in, 0) {
+  const auto is_open = [&](uint32_t v) {
+    const hg_type& t = g.value[v];
+    return std::any_of(t.dims, t.dims + t.rank, [](int64_t d) { return d < 0; });
   };
-  for (uint32_t i = 0; i < g.n_in; ++i) place(g.in[i], in_at, in_bytes);
-  for (uint32_t i = 0; i < g.n_out; ++i) place(g.out[i], out_at, out_bytes);
-  if (size_ == 0) size_ = 64;
-  text = write_program(g, in_at, out_at);
+  for (uint32_t i = 0; i < g.n_in; ++i) in_open_.push_back(is_open(g.in[i]));
+  for (uint32_t i = 0; i < g.n_out; ++i) out_open_.push_back(is_open(g.out[i]));
 }
 
 Program::~Program() { drop_memory(); }
+
+bool Program::place(const hg_buffer* in, const hg_buffer* out) {
+  std::vector<int64_t> sizes;
+  const auto add = [&](const hg_type& t) { sizes.insert(sizes.end(), t.dims, t.dims + t.rank); };
+  for (size_t i = 0; i < in_open_.size(); ++i)
+    if (in_open_[i]) add(in[i].type);
+  for (size_t i = 0; i < out_open_.size(); ++i)
+    if (out_open_[i]) add(out[i].type);
+  if (is_placed && sizes == sizes_) return false;
+  is_placed = false;
+  sizes_ = std::move(sizes);
+  in_at.resize(in_open_.size());
+  in_bytes.resize(in_open_.size());
+  out_at.resize(out_open_.size());
+  out_bytes.resize(out_open_.size());
+  size_t end = 0;
+  for (const uint8_t open : {0, 1}) {
+    for (size_t i = 0; i < in_open_.size(); ++i) {
+      if (in_open_[i] != open) continue;
+      if (open) stamps[i] = 0;
+      in_at[i] = end;
+      in_bytes[i] = in[i].bytes;
+      end += aligned(in[i].bytes);
+    }
+    for (size_t i = 0; i < out_open_.size(); ++i) {
+      if (out_open_[i] != open) continue;
+      out_at[i] = end;
+      out_bytes[i] = out[i].bytes;
+      end += aligned(out[i].bytes);
+    }
+  }
+  if (map_ && end <= capacity_ && fd_ < 0) return true;
+  capacity_ = std::max<size_t>(capacity_ ? end + end / 2 : end, 64);
+  make_memory();
+  return true;
+}
+
+/// For another worker: it gets memory of its own.
+void Program::forget_places() {
+  is_placed = false;
+  drop_memory();
+}
+
+std::string Program::places(const hg_buffer* in, const hg_buffer* out) const {
+  Writer w;
+  const auto list = [&](const char* key, const std::vector<size_t>& at, const hg_buffer* buffers) {
+    w.text += key;
+    for (size_t i = 0; i < at.size(); ++i) {
+      w.text += (i ? ",[" : "[") + std::to_string(at[i]) + ",";
+      w.list(buffers[i].type.dims, static_cast<size_t>(buffers[i].type.rank));
+      w.text += ']';
+    }
+    w.text += ']';
+  };
+  list("{\"in\":[", in_at, in);
+  list(",\"out\":[", out_at, out);
+  return w.text + "}";
+}
 
 void Program::close_file() {
   if (fd_ >= 0) close(fd_);
@@ -180,20 +225,21 @@ void Program::close_file() {
 }
 
 void Program::drop_memory() {
-  if (map_) munmap(map_, size_);
+  if (map_) munmap(map_, mapped_);
   map_ = nullptr;
   close_file();
 }
 
-bool Program::make_memory() {
+void Program::make_memory() {
   drop_memory();
   stamps.assign(stamps.size(), 0);
   fd_ = memfd_create("horngate-theano", MFD_CLOEXEC);
-  if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(size_)) != 0) return false;
-  void* map = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (map == MAP_FAILED) return false;
+  void* map = MAP_FAILED;
+  if (fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(capacity_)) == 0)
+    map = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+  if (map == MAP_FAILED) throw std::runtime_error("no shared memory: out of memory");
   map_ = static_cast<char*>(map);
-  return true;
+  mapped_ = capacity_;
 }
 
 int file_in_memory(const std::string& bytes) {

@@ -9,11 +9,7 @@
 
 namespace horngate::theano {
 
-/// The graph as text (JSON), followed by its constants: all that a worker needs to build it, also a later one.
-std::string write_program(const hg_graph& graph, const std::vector<size_t>& in_at,
-                          const std::vector<size_t>& out_at);
-
-/// One executable. Its arrays have fixed places in memory that the worker maps too.
+/// One executable. Its arrays lie in memory that the worker maps too.
 class Program {
  public:
   explicit Program(const hg_graph& graph);
@@ -21,20 +17,29 @@ class Program {
   Program(const Program&) = delete;
 
   const uint32_t id;
-  std::string text;
+  const std::string
+      text;  // the graph (JSON), then its constants: all that a worker needs to build it
   std::vector<size_t> in_at, out_at, in_bytes, out_bytes;
   std::vector<uint64_t> stamps;  // of what lies in the places of the inputs
   uint64_t generation = 0;       // of the worker that has built it; 0: none
+  bool is_placed = false;        // a worker knows the places,
+  uint64_t placed_for = 0;       // the one of this generation
 
-  /// New shared memory; nothing of the old is kept. False when there is none.
-  bool make_memory();
-  int memory_fd() const { return fd_; }
-  void close_file();  // once the worker has mapped it
+  /// Gives the arrays of a run their places; throws when there is no memory. False when they are as in the run
+  /// before. What has no open sizes keeps its place while the memory is the same.
+  bool place(const hg_buffer* in, const hg_buffer* out);
+  std::string places(const hg_buffer* in, const hg_buffer* out) const;  // for the worker
+  void forget_places();
+  int memory_fd() const { return fd_; }  // new memory; -1 once the worker has mapped it
+  void close_file();
   char* memory() const { return map_; }
 
  private:
+  void make_memory();
   void drop_memory();
-  size_t size_ = 0;
+  std::vector<uint8_t> in_open_, out_open_;
+  std::vector<int64_t> sizes_;  // open values: their dimensions in the last run
+  size_t capacity_ = 0, mapped_ = 0;
   int fd_ = -1;
   char* map_ = nullptr;
 };

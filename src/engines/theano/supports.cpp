@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "../common/open_sizes.h"
+
 namespace horngate::theano {
 namespace {
 
@@ -92,8 +94,8 @@ bool body_is_supported(const hg_graph& body) {
 
 }  // namespace
 
-bool supports(const hg_graph&, const hg_node& node) {
-  if (node.rev != 1) return false;
+bool supports(const hg_graph& graph, const hg_node& node) {
+  if (node.rev != 1 || !engines::OpenNode(graph, node).fits()) return false;
   if (std::find(std::begin(kPrimitives), std::end(kPrimitives), node.prim) == std::end(kPrimitives))
     return false;
   for (uint32_t i = 0; i < node.n_body; ++i)

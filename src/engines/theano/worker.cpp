@@ -1,7 +1,7 @@
 // What the engine asks of its worker process: build a program, run it, forget it.
 //
-// A request is one message: a letter and the program's number. B builds (a second message carries the program and
-// its memory as file descriptors), R runs, F forgets (no answer). An answer is a letter: k is well, i interrupted,
+// A request is one message: a letter and the program's number. B builds (a second message carries the program as a
+// file), P places arrays (a second message carries where, and perhaps new memory), R runs, F forgets (no answer). An answer is a letter: k is well, i interrupted,
 // e an error: a digit, the code of hg_status, and a text. h greets once Theano is loaded.
 #include "worker.h"
 
@@ -106,21 +106,36 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status) {
 
 int Worker::build(Program& program, hg_status* status) {
   program.generation = 0;
-  const int text = file_in_memory(program.text);
-  if (text < 0 || !program.make_memory()) {
-    if (text >= 0) close(text);
-    return fill(status, HG_RUNTIME_ERROR, "engine theano: no shared memory: out of memory.");
-  }
-  const Request request{'B', {}, program.id};
-  const int fds[2] = {text, program.memory_fd()};
-  const bool sent =
-      process_->send(&request, sizeof request) && process_->send(&request, sizeof request, fds, 2);
-  close(text);
-  program.close_file();
-  if (!sent) return died("a compilation", status);
-  if (answer("a compilation", nullptr, status)) return 1;
+  if (ask('B', program, program.text, -1, "a compilation", status)) return 1;
   program.generation = generation_;
   return 0;
+}
+
+/// Tells the worker where the arrays of this run lie, if they are not where they were.
+int Worker::place(Program& program, const hg_buffer* in, const hg_buffer* out, hg_status* status) {
+  const bool is_new_worker = program.placed_for != generation_;
+  if (is_new_worker) program.forget_places();
+  if (!program.place(in, out)) return 0;
+  const std::string places = program.places(in, out);
+  if (ask('P', program, places, program.memory_fd(), "a call", status)) return 1;
+  program.close_file();
+  program.is_placed = true;
+  program.placed_for = generation_;
+  return 0;
+}
+
+/// A request with a text, and memory if `memory` is a file.
+int Worker::ask(char letter, const Program& program, const std::string& text, int memory,
+                const char* during, hg_status* status) {
+  const int fds[2] = {file_in_memory(text), memory};
+  if (fds[0] < 0)
+    return fill(status, HG_RUNTIME_ERROR, "engine theano: no shared memory: out of memory.");
+  const Request request{letter, {}, program.id};
+  const bool sent = process_->send(&request, sizeof request) &&
+                    process_->send(&request, sizeof request, fds, memory < 0 ? 1 : 2);
+  close(fds[0]);
+  if (!sent) return died(during, status);
+  return answer(during, nullptr, status);
 }
 
 int Worker::compile(Program& program, hg_status* status) {
@@ -146,6 +161,7 @@ int Worker::run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_
   send_forgotten();
   if (ready(status)) return 1;
   if (program.generation != generation_ && build(program, status)) return 1;
+  if (place(program, in, out, status)) return 1;
   store(program, in);
   const Request request{'R', {}, program.id};
   if (!process_->send(&request, sizeof request)) return died("a call", status);

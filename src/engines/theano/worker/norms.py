@@ -4,7 +4,7 @@ import numpy as np
 import theano.tensor as T
 
 from graph import lower
-from types_of import size_of
+from types_of import known
 
 
 @lower("softmax")
@@ -25,8 +25,8 @@ class Channels:
     """Between x and what has one number per channel."""
 
     def __init__(self, c):
-        self.axes, shape = c.axes(), c.shape()
-        self.n = size_of([shape[a] for a in self.axes])
+        self.axes, self.shape = c.axes(), c.shape()
+        shape = self.shape
         pattern, at = [], 0
         for i in range(len(shape)):
             if i in self.axes:
@@ -36,6 +36,14 @@ class Channels:
                 at += 1
         self.pattern = pattern
         self.epsilon = c.attrs["epsilon"][0]
+
+    def count(self, x):
+        """Elements per channel."""
+        sizes = known(x, self.shape)
+        n = 1
+        for a in self.axes:
+            n = n * sizes[a]
+        return T.cast(n, x.dtype)
 
     def spread(self, v):
         return v.dimshuffle(*self.pattern)
@@ -51,7 +59,7 @@ class Channels:
 @lower("batch_norm")
 def batch_norm(c, x, gamma, beta):
     ch = Channels(c)
-    n = np.asarray(ch.n, x.dtype)
+    n = ch.count(x)
     mean = ch.sum(x) / n
     centred = x - ch.spread(mean)
     var = ch.sum(centred * centred) / n
@@ -62,7 +70,7 @@ def batch_norm(c, x, gamma, beta):
 @lower("batch_norm_grad")
 def batch_norm_grad(c, x, gamma, mean, var, dy):
     ch = Channels(c)
-    n = np.asarray(ch.n, x.dtype)
+    n = ch.count(x)
     r = ch.inverse_deviation(var)
     centred = x - ch.spread(mean)
     s, p = ch.sum(dy), ch.sum(dy * centred)

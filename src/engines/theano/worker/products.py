@@ -113,6 +113,11 @@ class Geometry:
         }
 
 
+def or_none(shape):
+    """As Theano writes open sizes."""
+    return tuple(None if d < 0 else d for d in shape)
+
+
 CONV = {2: abstract_conv.conv2d, 3: abstract_conv.conv3d}
 TO_INPUT = {2: abstract_conv.conv2d_grad_wrt_inputs, 3: abstract_conv.conv3d_grad_wrt_inputs}
 TO_FILTER = {2: abstract_conv.conv2d_grad_wrt_weights, 3: abstract_conv.conv3d_grad_wrt_weights}
@@ -123,20 +128,22 @@ def conv(c, x, kernel):
     g = Geometry(c, len(c.shape(0)) - 2)
     data, shape, border = g.prepared(*g.data(x, c.shape(0)))
     filters = g.kernel_shape(c.shape(1))
-    y = CONV[g.n](data, g.kernel(kernel), shape, filters, **g.options(border))
+    y = CONV[g.n](data, g.kernel(kernel), or_none(shape), filters, **g.options(border))
     return g.data_back(y)
 
 
 @lower("conv_input_grad")
-def conv_input_grad(c, dy, kernel):
+def conv_input_grad(c, dy, kernel, whole_shape=None):
     g = Geometry(c, len(c.shape(0)) - 2)
     top, _ = g.data(dy, c.shape(0))
     shape, filters = g.data_shape(c.out_shape), g.kernel_shape(c.shape(1))
     if g.is_symmetric:
-        dx = TO_INPUT[g.n](top, g.kernel(kernel), shape, filters, **g.options(g.low))
+        dx = TO_INPUT[g.n](top, g.kernel(kernel), or_none(shape), filters, **g.options(g.low))
     else:
         whole = g.padded_shape(shape)
-        dx = TO_INPUT[g.n](top, g.kernel(kernel), whole, filters, **g.options((0,) * g.n))
+        dx = TO_INPUT[g.n](
+            top, g.kernel(kernel), or_none(whole), filters, **g.options((0,) * g.n)
+        )
         low, high = ([-p for p in (0, 0, *pads)] for pads in (g.low, g.high))
         dx = padded(dx, whole, low, high, 0)
     return g.data_back(dx)
@@ -147,5 +154,5 @@ def conv_filter_grad(c, x, dy):
     g = Geometry(c, len(c.shape(0)) - 2)
     data, shape, border = g.prepared(*g.data(x, c.shape(0)))
     top, _ = g.data(dy, c.shape(1))
-    dw = TO_FILTER[g.n](data, top, g.kernel_shape(c.out_shape), shape, **g.options(border))
+    dw = TO_FILTER[g.n](data, top, g.kernel_shape(c.out_shape), or_none(shape), **g.options(border))
     return g.kernel_back(dw)

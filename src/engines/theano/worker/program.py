@@ -57,21 +57,32 @@ class Memory:
 
 
 class Program:
-    def __init__(self, text_fd, memory_fd):
+    def __init__(self, text_fd):
         with mmap.mmap(text_fd, 0, prot=mmap.PROT_READ) as text:
             length, constants_at = struct.unpack_from("<QQ", text)
             graph = json.loads(text[16 : 16 + length])
             constants = text[constants_at:]
-        memory = Memory(memory_fd)
         types = graph["values"]
         self.graph, self.constants = graph, constants  # until it is compiled
+        self.ins = self.outs = None  # until they have places
         self.in_types = [types[v] for v in graph["in"]]
         self.out_types = [types[v] for v in graph["out"]]
-        self.ins = [memory.array(at, *t) for at, t in zip(graph["in_at"], self.in_types)]
-        self.outs = [memory.array(at, *t) for at, t in zip(graph["out_at"], self.out_types)]
         self.calls = 0
         self.may_improve = MODE == "auto" and bool(theano.config.cxx)
         self.compile(COMPILED if MODE == "FAST_RUN" else QUICK)
+
+    def place(self, text_fd, memory_fd=None):
+        """Where the arrays lie from now on, perhaps in other memory."""
+        with mmap.mmap(text_fd, 0, prot=mmap.PROT_READ) as text:
+            places = json.loads(text[:])
+        if memory_fd is not None:
+            self.memory = Memory(memory_fd)
+        self.ins = self.arrays(places["in"], self.in_types)
+        self.outs = self.arrays(places["out"], self.out_types)
+        self.bind()
+
+    def arrays(self, places, types):
+        return [self.memory.array(at, t[0], shape) for (at, shape), t in zip(places, types)]
 
     def compile(self, mode):
         inputs, outputs = Builder(self.constants, mode).function(self.graph)
@@ -85,6 +96,11 @@ class Program:
         # The function's own machinery for arguments is not needed: inputs stay where they are.
         self.machine = made.fn
         self.keep = made
+        if self.ins is not None:
+            self.bind()
+
+    def bind(self):
+        made = self.keep
         boxes = [c.storage for c in made.input_storage]
         self.halves = []  # (box, array): inputs that are widened before each call
         for box, (dtype, _), x in zip(boxes, self.in_types, self.ins):

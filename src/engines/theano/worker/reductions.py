@@ -5,7 +5,7 @@ import theano.tensor as T
 
 from graph import lower
 from host_ops import Recurrence
-from types_of import is_float, size_of
+from types_of import is_float, known, size_of
 
 
 def reduced(c, x, f):
@@ -86,11 +86,11 @@ def running(c, x, f, first):
         x = backwards(x, axis)
     y = T.cast(f(x, axis=axis), c.dtype)
     if c.int("exclusive"):
-        shape = list(c.shape())
+        shape = list(known(x, c.shape()))
         shape[axis] = 1
         start = T.alloc(T.constant(np.asarray(first, c.dtype)), *shape)
-        rest = y[tuple(slice(0, n - 1) if i == axis else slice(None) for i in range(y.ndim))]
-        y = T.concatenate([start, rest], axis=axis) if n > 1 else start
+        rest = y[tuple(slice(0, -1) if i == axis else slice(None) for i in range(y.ndim))]
+        y = T.concatenate([start, rest], axis=axis) if n != 1 else start
     return backwards(y, axis) if c.int("reverse") else y
 
 
@@ -117,17 +117,17 @@ def top_k(c, x):
     flat = T.reshape(x, (rows, n), ndim=2)
     order = T.argsort(flat[:, ::-1], axis=1, kind="mergesort")
     at = (n - 1 - order)[:, ::-1][:, :k]
-    values = flat[T.constant(np.arange(rows).reshape(rows, 1)), at]
+    values = flat[T.arange(flat.shape[0]).dimshuffle(0, "x"), at]
     out = tuple(c.outs[0][1])
     return [T.reshape(values, out, ndim=len(out)), T.reshape(at, out, ndim=len(out))]
 
 
 @lower("in_top_k")
 def in_top_k(c, predictions, targets):
-    rows, classes = c.shape()
+    classes = c.shape()[1]
     ok = T.and_(T.ge(targets, 0), T.lt(targets, classes))
     at = T.switch(ok, targets, T.zeros_like(targets))
-    mine = predictions[T.constant(np.arange(rows)), at].dimshuffle(0, "x")
+    mine = predictions[T.arange(predictions.shape[0]), at].dimshuffle(0, "x")
     larger = T.sum(T.cast(T.gt(predictions, mine), "int64"), axis=1)
     finite = T.all(T.eq(predictions - predictions, 0), axis=1)
     return T.and_(T.and_(T.lt(larger, c.int("k")), ok), finite)

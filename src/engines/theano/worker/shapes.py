@@ -5,7 +5,7 @@ import theano.tensor as T
 
 from graph import lower
 from host_ops import CheckIndices
-from types_of import carried, size_of
+from types_of import carried, known, size_of
 
 TO_END = (1 << 63) - 1
 
@@ -16,17 +16,23 @@ def constant(c):
 
 
 @lower("iota", moves=True)
-def iota(c):
+def iota(c, shape=None):
+    if shape is not None:
+        return T.arange(shape[0], dtype="int64")
     return T.constant(np.arange(c.out_shape[0]).astype(c.dtype))
 
 
 @lower("reshape", "expand_dims", "squeeze", moves=True)
-def reshape(c, x):
+def reshape(c, x, shape=None):
+    if shape is not None:
+        return T.reshape(x, shape, ndim=len(c.out_shape))
     return T.reshape(x, c.out_shape, ndim=len(c.out_shape))
 
 
 @lower("broadcast", moves=True)
-def broadcast(c, x):
+def broadcast(c, x, shape=None):
+    if shape is not None:
+        return T.alloc(x, *[shape[i] if d < 0 else d for i, d in enumerate(c.out_shape)])
     if c.shape() == c.out_shape:
         return x
     return T.alloc(x, *c.out_shape)
@@ -45,6 +51,8 @@ def concat(c, *xs):
 
 
 def slice_of(start, stop, step, size):
+    if size < 0:  # open: all of it, or a part that is counted from the beginning
+        return slice(start, None if stop == TO_END else stop, step)
     start, stop, step = slice(start, None if stop == TO_END else stop, step).indices(size)
     return slice(start, stop if stop >= 0 else None, step)
 
@@ -53,11 +61,14 @@ def slice_of(start, stop, step, size):
 def slice_(c, x):
     cuts = zip(c.ints("starts"), c.ints("stops"), c.ints("steps"), c.shape())
     picked = x[tuple(slice_of(*cut) for cut in cuts)] if x.ndim else x
+    if any(d < 0 for d in c.out_shape):
+        return picked
     return T.reshape(picked, c.out_shape, ndim=len(c.out_shape))
 
 
 def padded(x, shape, low, high, value):
-    """x of a known shape with constant borders; negative ones cut."""
+    """x of this shape with constant borders; negative ones cut."""
+    shape = known(x, shape)
     cut = tuple(slice(max(-lo, 0), n - max(-hi, 0)) for n, lo, hi in zip(shape, low, high))
     x = x[cut]
     sizes = [n + lo + hi for n, lo, hi in zip(shape, low, high)]

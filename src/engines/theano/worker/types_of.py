@@ -32,7 +32,13 @@ def is_float(dtype):
 
 
 def size_of(shape):
+    """Elements of a shape; -1 when a size is open."""
     n = 1
     for d in shape:
         n *= d
-    return n
+    return -1 if n and any(d < 0 for d in shape) else n
+
+
+def known(x, shape):
+    """A shape whose open sizes are those that x has in the run."""
+    return tuple(x.shape[i] if d < 0 else d for i, d in enumerate(shape))

@@ -8,6 +8,7 @@ from theano.tensor.signal.pool import AveragePoolGrad, Pool
 
 from graph import lower
 from shapes import padded
+from types_of import known
 
 
 class Windows:
@@ -26,6 +27,7 @@ class Windows:
         channels, spatial = (rest[0], rest[1:]) if self.first else (rest[-1], rest[:-1])
         self.shape = (n, channels, *one, *spatial)
         self.ndim = len(self.window)
+        # Only n may be open, and it has no borders.
         self.whole = tuple(d + lo + hi for d, lo, hi in zip(self.shape, self.lows, self.highs))
         self.out = tuple(
             (d - w) // s + 1 for d, w, s in zip(self.whole[2:], self.window, self.strides)
@@ -92,7 +94,7 @@ def pool_grad(c, x, y, dy):
         return w.back(w.unpadded(dx))
     # Theano's own gives dy to every maximum of a window; it belongs to the first.
     whole = w.padded(x, -np.inf)
-    dx = T.zeros(w.whole, x.dtype)
+    dx = T.zeros(known(x, w.whole), x.dtype)
     free = None
     for at in w.taps():
         here = T.eq(whole[at], y)

@@ -80,11 +80,15 @@ class Server:
     def build(self, number):
         from program import Program
 
+        self.with_files(lambda *fds: self.programs.__setitem__(number, Program(*fds)))
+
+    def with_files(self, use):
+        """`use` on the files of the next message."""
         fds = array.array("i")
         _, extra, _, _ = self.socket.recvmsg(64, socket.CMSG_SPACE(2 * fds.itemsize))
-        fds.frombytes(extra[0][2][: 2 * fds.itemsize])
+        fds.frombytes(extra[0][2])
         try:
-            self.programs[number] = Program(*fds)
+            use(*fds)
         finally:
             for fd in fds:
                 os.close(fd)
@@ -95,6 +99,8 @@ class Server:
                 self.is_busy = True
                 self.programs[number].run()
                 self.is_busy = False
+            elif letter == b"P":
+                self.with_files(self.programs[number].place)
             elif letter == b"B":
                 self.build(number)
             return b"k"

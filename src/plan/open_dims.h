@@ -1,0 +1,51 @@
+// Sizes that stay open: what an engine with HG_CAP_FREE_DIMS compiles once for many input sizes.
+//
+// Nothing here reasons about symbols. A graph is specialised for the sizes of the call and again for sizes that
+// nobody uses (a probe). Where the two graphs differ only in numbers, those numbers are left open: dimensions become
+// None, shapes and constants become inputs. Each new size is compared in this way, so a graph that is put together
+// differently for it is compiled for itself.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace horngate {
+
+class Compiled;
+
+/// Types of the inputs with other numbers in open dimensions: all of them, then only the batch. `open` are the types
+/// of the program, `now` those of a call. Nothing when there is no open dimension, or one of size 0.
+std::vector<std::vector<TensorType>> probe_types(const std::vector<TensorType>& open,
+                                                 const std::vector<TensorType>& now);
+
+struct OpenGraph {
+  Graph
+      graph;  // that of the call with None in the place of what varies, and more inputs at the end
+  std::vector<Array> extras;  // the values of those inputs in this call
+};
+/// Nothing, and what stands in the way, when the graphs differ in more than that.
+std::optional<OpenGraph> open_dims(const Graph& now, const Graph& probe, std::string* why);
+
+/// The open graphs that a function's plans have compiled; a plan's end frees what no other holds.
+class OpenParts {
+ public:
+  /// The executable of an equal graph, or a new one. `is_new` says which.
+  std::shared_ptr<Compiled> get(const Graph& graph,
+                                const std::function<std::shared_ptr<Compiled>()>& compile,
+                                bool* is_new);
+
+ private:
+  struct Entry {
+    Graph graph;
+    std::weak_ptr<Compiled> compiled;
+  };
+  std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace horngate

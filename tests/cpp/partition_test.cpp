@@ -1,0 +1,153 @@
+// Which engine runs what: decompositions, also inside of loops and branches, and what is left to native.
+#include <gtest/gtest.h>
+#include <horngate/horngate.h>
+
+#include <algorithm>
+#include <set>
+
+#include "engines/abi.h"
+#include "ir/to_graph.h"
+#include "plan/plan.h"
+#include "plan/warn.h"
+#include "prims/primitive.h"
+
+namespace horngate {
+namespace {
+
+std::set<std::string> refused;
+
+int supports(void*, const hg_graph* g, uint32_t node) {
+  const hg_node& n = g->node[node];
+  if (refused.count(n.prim)) return 0;
+  for (uint32_t b = 0; b < n.n_body; ++b)
+    for (uint32_t i = 0; i < n.body[b]->n_node; ++i)
+      if (!supports(nullptr, n.body[b], i)) return 0;
+  return 1;
+}
+
+const hg_engine_api kApi = {HG_ABI,
+                            sizeof(hg_engine_api),
+                            "picky",
+                            "1",
+                            HG_CAP_SCAN | HG_CAP_COND,
+                            nullptr,
+                            supports,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr,
+                            nullptr};
+
+Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& feeds) {
+  std::vector<TensorType> types;
+  for (const Array& a : feeds) types.emplace_back(a.dtype(), a.shape());
+  return std::move(
+      *specialise(prepare(to_program(inputs, outputs, {}).graph, false), types, {}).result);
+}
+
+Partition cut(const Graph& g, std::set<std::string> lacks) {
+  refused = std::move(lacks);
+  Engine e;
+  e.api = &kApi;
+  return partition(g, e);
+}
+
+size_t count(const Graph& g, Prim prim) {
+  size_t n = 0;
+  for (const GraphNode& node : g.nodes) {
+    n += node.prim == prim;
+    for (const GraphRef& b : node.bodies) n += count(*b, prim);
+  }
+  return n;
+}
+
+std::vector<std::vector<float>> run(const Graph& g, const Arrays& feeds) {
+  const Compiled compiled(native_engine(), g);
+  std::vector<hg_buffer> in, out;
+  std::vector<Array> results;
+  for (size_t i = 0; i < feeds.size(); ++i)
+    in.push_back(buffer_of(g.values[g.inputs[i]], feeds[i].raw()));
+  for (ValueId v : g.outputs) {
+    results.emplace_back(g.values[v].dtype, g.values[v].shape.dims());
+    out.push_back(buffer_of(g.values[v], results.back().raw()));
+  }
+  compiled.run(in.data(), out.data(), nullptr);
+  std::vector<std::vector<float>> values;
+  for (const Array& a : results) values.push_back(a.to_vector<float>());
+  return values;
+}
+
+void expect_same_answers(const Graph& a, const Graph& b, const Arrays& feeds) {
+  const auto x = run(a, feeds), y = run(b, feeds);
+  ASSERT_EQ(x.size(), y.size());
+  for (size_t i = 0; i < x.size(); ++i) {
+    ASSERT_EQ(x[i].size(), y[i].size());
+    for (size_t k = 0; k < x[i].size(); ++k) EXPECT_NEAR(x[i][k], y[i][k], 1e-5);
+  }
+}
+
+struct Loop {
+  Tensor x = placeholder({.shape = {None, 3}}), w = placeholder({.shape = {3, 3}});
+  Arrays feeds{Array::of<float>({1, 2, 3, 4, 5, 6}, {2, 3}),
+               Array::of<float>({1, 0, 2, -1, 1, 0, 0.5, 0, 1}, {3, 3})};
+  Graph graph;
+  explicit Loop(Tensor (*inside)(const Tensor&)) {
+    const Tensor y = foldl([&](const Tensor& a, const Tensor& row) { return inside(a) + row; }, x);
+    graph = static_graph({x, w}, {softmax(dot(expand_dims(y, 0), w))}, feeds);
+  }
+};
+
+TEST(Partition, NodesBesideALoopAreDecomposed) {
+  const Loop loop([](const Tensor& a) { return exp(a * -1.0); });
+  ASSERT_EQ(count(loop.graph, Prim::softmax), 1u);
+  const Partition p = cut(loop.graph, {"softmax"});
+  EXPECT_EQ(count(p.graph, Prim::softmax), 0u);
+  EXPECT_EQ(count(p.graph, Prim::scan), 1u);
+  ASSERT_EQ(p.parts.size(), 1u);
+  EXPECT_TRUE(p.parts[0].on_engine);
+  expect_same_answers(loop.graph, p.graph, loop.feeds);
+}
+
+TEST(Partition, NodesInsideOfALoopAreDecomposed) {
+  const Loop loop([](const Tensor& a) { return squeeze(softmax(expand_dims(a, 0)), 0); });
+  ASSERT_EQ(count(loop.graph, Prim::softmax), 2u);
+  const Partition p = cut(loop.graph, {"softmax"});
+  EXPECT_EQ(count(p.graph, Prim::softmax), 0u);
+  ASSERT_EQ(p.parts.size(), 1u);
+  EXPECT_TRUE(p.parts[0].on_engine);
+  expect_same_answers(loop.graph, p.graph, loop.feeds);
+}
+
+TEST(Partition, ALoopThatTheEngineCannotRunIsNatives) {
+  std::vector<std::string> warnings;
+  set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  const Loop loop([](const Tensor& a) { return squeeze(softmax(expand_dims(sin(a), 0)), 0); });
+  const Partition p = cut(loop.graph, {"softmax", "sin"});
+  // Native gets the loop as it was; what comes after it is decomposed for the engine.
+  EXPECT_EQ(count(p.graph, Prim::softmax), 1u);
+  ASSERT_EQ(p.parts.size(), 2u);
+  EXPECT_FALSE(p.parts[0].on_engine);
+  EXPECT_EQ(count(p.parts[0].graph, Prim::scan), 1u);
+  EXPECT_TRUE(p.parts[1].on_engine);
+  expect_same_answers(loop.graph, p.graph, loop.feeds);
+  set_warning_handler({});
+}
+
+TEST(Partition, BranchesToo) {
+  const Tensor c = placeholder({.shape = Shape{}, .dtype = DType::bool_});
+  const Tensor x = placeholder({.shape = {2, 3}});
+  const Tensor y = switch_(c, [&] { return softmax(x); }, [&] { return x * 2.0; });
+  const Arrays feeds{Array(true), Array::of<float>({1, 2, 3, 4, 5, 6}, {2, 3})};
+  const Graph g = static_graph({c, x}, {y}, feeds);
+  ASSERT_EQ(count(g, Prim::cond), 1u);
+  const Partition p = cut(g, {"softmax"});
+  EXPECT_EQ(count(p.graph, Prim::softmax), 0u);
+  EXPECT_EQ(count(p.graph, Prim::cond), 1u);
+  ASSERT_EQ(p.parts.size(), 1u);
+  EXPECT_TRUE(p.parts[0].on_engine);
+  expect_same_answers(g, p.graph, feeds);
+}
+
+}  // namespace
+}  // namespace horngate
