@@ -116,6 +116,14 @@ def takes_part(runner, variant, options):
     return bool(names & set(asked)) and not names & set(skipped)
 
 
+def hopeless(rows, workload, threads, malloc, lane):
+    """A peer far behind the best one after a round: more rounds would only take time."""
+    t = report.times(rows, workload, threads, malloc)
+    own = t.get(f"{lane[0].name}.{lane[1]}")
+    theirs = [x[0] for p, x in t.items() if not report.is_ours(p)]
+    return own and lane[0].name != "horngate" and own[0] > report.FAR * min(theirs)
+
+
 def measure(threads, malloc, options, only):
     names = [p for p in PEERS if any(a.split(".")[0] == p for a in options.peers.split(","))]
     runners = start(["horngate", *names], threads, malloc, options)
@@ -128,6 +136,8 @@ def measure(threads, malloc, options, only):
             if w == workload and takes_part(r, v, options)
         ]
         for i in range(options.rounds):
+            if i == 1:
+                lanes = [x for x in lanes if not hopeless(rows, workload, threads, malloc, x)]
             for runner, variant in list(lanes):
                 time.sleep(PAUSE if threads > 1 else 0)
                 said = runner.ask(

@@ -5,9 +5,12 @@ python report.py build/peers/results.json     # prints the tables
 
 import json
 import math
+import re
 import statistics
 import sys
 from pathlib import Path
+
+from picture import picture
 
 GROUPS = {  # first fit by the beginning of the name
     "call overhead": ["call_"],
@@ -22,6 +25,7 @@ GROUPS = {  # first fit by the beginning of the name
 }
 SLOW = 1.25  # a single workload should not be worse
 SHORT = 2000  # microseconds
+FAR = 3  # times the best peer: not worth more than a round
 
 
 def group(workload):
@@ -170,6 +174,65 @@ def text(rows):
         ]
     )
 
+
+def versions():
+    """What was compared, from tools/bench_peers.sh: the one place that names versions."""
+    script = (Path(__file__).resolve().parents[2] / "tools" / "bench_peers.sh").read_text()
+    return ", ".join(re.findall(r"[a-z_-]+==[0-9.]+", script))
+
+
+def cpu():
+    with open("/proc/cpuinfo") as f:
+        names = [x.split(":")[1].strip() for x in f if x.startswith("model name")]
+    return f"{names[0]}, {len(names)} CPUs" if names else "an unknown CPU"
+
+
+def page(rows, extra=""):
+    """docs/performance.md."""
+    tables = "\n\n".join(f"### {title(*r)}\n\n{peer_table(rows, r)}" for r in runs(rows))
+    return PAGE.format(
+        cpu=cpu(),
+        versions=versions(),
+        losses=losses(rows),
+        ratios=ratio_table(rows),
+        extra=extra,
+        tables=tables,
+        far=FAR,
+        short=SHORT // 1000,
+    )
+
+
+def write(rows, folder, extra=""):
+    (folder / "performance.md").write_text(page(rows, extra))
+    (folder / "performance.svg").write_text(picture(rows))
+
+
+PAGE = """# Performance
+
+Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX Runtime, in one run on one machine
+({cpu}). {versions}. [What each workload is](../bench/compare/workloads.md), [how to run it](../bench/compare/README.md).
+
+![Ours / best peer, per workload](performance.svg)
+
+## Where we lose
+
+{losses}
+
+## Ours / best peer
+
+Ratio of the shortest times, in brackets of the medians; below 1 we are faster. The best peer is whichever was fastest
+at that workload. Bold: geometric means. One thread: CPU time, or wall time for calls below {short} ms; more threads: wall
+time. *pinned*: malloc keeps freed memory for everyone, so that what is left is not malloc's doing. Differences of a few
+hundredths are within the noise of a run.
+
+{ratios}
+{extra}
+## Everyone's times
+
+Shortest (median). A peer that needed more than {far} times the best peer's time was measured in one round only.
+
+{tables}
+"""
 
 if __name__ == "__main__":
     print(text(json.loads(Path(sys.argv[1]).read_text())))

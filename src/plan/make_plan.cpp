@@ -5,6 +5,7 @@
 #include "engines/abi.h"
 #include "engines/native/engine.h"
 #include "ir/check.h"
+#include "ir/plain.h"
 #include "ir/profile.h"
 #include "plan/plan.h"
 #include "prims/primitive.h"
@@ -300,6 +301,10 @@ void count_bytes(Plan& plan) {
   plan.bytes.set(bytes);
 }
 
+Graph improve(Graph graph) {
+  return is_plain() ? without_kernels(graph) : improve_loops(std::move(graph));
+}
+
 }  // namespace
 
 namespace {
@@ -337,7 +342,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
     std::optional<Opening> opening;
     if (may_open) opening.emplace(Opening{*open_parts, make_probes(graph, inputs, ints, engine)});
     Maker(context, engine, *plan, opening && !opening->probes.empty() ? &*opening : nullptr)
-        .run(improve_loops(std::move(*s.result)));
+        .run(improve(std::move(*s.result)));
     count_bytes(*plan);
     return plan;
   }
@@ -349,7 +354,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   PlanContext all;
   all.stable_inputs = context.stable_inputs;
   all.n_outputs = first.result->outputs.size();
-  Maker(all, engine, *plan).run(improve_loops(std::move(*first.result)));
+  Maker(all, engine, *plan).run(improve(std::move(*first.result)));
   plan->crossing = std::move(plan->outputs);
   plan->outputs.clear();
   plan->n_needed = s.needed.size();

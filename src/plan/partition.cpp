@@ -2,6 +2,7 @@
 // engine lacks are decomposed first; what cannot be decomposed runs on native, with one warning per primitive.
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -55,15 +56,18 @@ std::optional<Graph> decomposition(const Graph& g, const GraphNode& n) {
   return specialise(prepare(to_program(in, out, {}).graph, false), types, {}).result;
 }
 
-std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Engine& e,
+/// Which nodes of a graph may stay as they are.
+using Judge = std::function<std::vector<uint8_t>(const Graph&)>;
+
+std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Judge& judge,
                                              int depth);
 
 constexpr int kDeepest = 16;  // decompositions of decompositions
 
-/// Replaces the nodes that the engine lacks by their decomposition, where they have one, also inside of bodies.
+/// Replaces the nodes that may not stay by their decomposition, where they have one, also inside of bodies.
 /// Nothing when there is nothing to replace.
-std::optional<Graph> decompose_unsupported(const Graph& g, const Engine& e, int depth = 0) {
-  const std::vector<uint8_t> ok = supported(g, e);
+std::optional<Graph> decompose(const Graph& g, const Judge& judge, int depth = 0) {
+  const std::vector<uint8_t> ok = judge(g);
   if (depth == kDeepest || std::find(ok.begin(), ok.end(), 0) == ok.end()) return std::nullopt;
   bool any = false;
   Rewriter r;
@@ -72,7 +76,7 @@ std::optional<Graph> decompose_unsupported(const Graph& g, const Engine& e, int 
   for (ValueId v : g.inputs) now[v] = r.input(g.values[v]);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
-    if (const auto simpler = ok[i] ? std::nullopt : with_simpler_bodies(g, n, e, depth)) {
+    if (const auto simpler = ok[i] ? std::nullopt : with_simpler_bodies(g, n, judge, depth)) {
       any = true;
       r.copy(g, *simpler, now);
       continue;
@@ -84,7 +88,7 @@ std::optional<Graph> decompose_unsupported(const Graph& g, const Engine& e, int 
       continue;
     }
     any = true;
-    if (auto deeper = decompose_unsupported(*parts, e, depth + 1)) parts = std::move(deeper);
+    if (auto deeper = decompose(*parts, judge, depth + 1)) parts = std::move(deeper);
     std::vector<ValueId> inner(parts->values.size(), kNoValue);
     for (size_t k = 0; k < n.in.size(); ++k) inner[parts->inputs[k]] = now[n.in[k]];
     for (const GraphNode& p : parts->nodes) r.copy(*parts, p, inner);
@@ -98,12 +102,12 @@ std::optional<Graph> decompose_unsupported(const Graph& g, const Engine& e, int 
 
 /// A loop or branch that the engine takes once its bodies are decomposed; nothing otherwise, and native gets it as
 /// it is.
-std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Engine& e,
+std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Judge& judge,
                                              int depth) {
   GraphNode simpler = n;
   bool any = false;
   for (GraphRef& body : simpler.bodies)
-    if (auto changed = decompose_unsupported(*body, e, depth + 1)) {
+    if (auto changed = decompose(*body, judge, depth + 1)) {
       body = std::make_shared<const Graph>(std::move(*changed));
       any = true;
     }
@@ -113,7 +117,7 @@ std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n,
   alone.nodes.push_back(simpler);
   alone.inputs.assign(n.in.begin(), n.in.end());
   alone.outputs.assign(n.out.begin(), n.out.end());
-  if (!supported(alone, e)[0]) return std::nullopt;
+  if (!judge(alone)[0]) return std::nullopt;
   return simpler;
 }
 
@@ -145,13 +149,21 @@ bool supports_all(const Graph& graph, const Engine& engine, std::string* which) 
   return false;
 }
 
+Graph without_kernels(const Graph& graph) {
+  const auto is_simple = [](const Graph& g) {
+    std::vector<uint8_t> ok;
+    for (const GraphNode& n : g.nodes)
+      ok.push_back(primitive(n.prim).how != How::kernel || !n.bodies.empty());
+    return ok;
+  };
+  return decompose(graph, is_simple).value_or(graph);
+}
+
 Partition partition(const Graph& whole, const Engine& engine) {
   Graph g = whole;
-  std::vector<uint8_t> ok = supported(g, engine);
-  if (auto simpler = decompose_unsupported(g, engine)) {
-    g = std::move(*simpler);
-    ok = supported(g, engine);
-  }
+  const Judge judge = [&engine](const Graph& part) { return supported(part, engine); };
+  if (auto simpler = decompose(g, judge)) g = std::move(*simpler);
+  const std::vector<uint8_t> ok = judge(g);
   // Nodes in order; each joins the last part unless it must run elsewhere. An engine part after a native part
   // that it does not depend on joins the earlier engine part: stage = number of border crossings before it.
   std::vector<int> stage(g.values.size(), 0), node_stage(g.nodes.size(), 0);

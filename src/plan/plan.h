@@ -94,4 +94,7 @@ Partition partition(const Graph& graph, const Engine& engine);
 /// Whether an engine runs all nodes as they are; `which` names one that it does not.
 bool supports_all(const Graph& graph, const Engine& engine, std::string* which);
 
+/// Primitives that have both a kernel and a decomposition become the latter (HORNGATE_PLAIN).
+Graph without_kernels(const Graph& graph);
+
 }  // namespace horngate

@@ -10,6 +10,7 @@
 #include "engines/native/work.h"
 #include "ir/align.h"
 #include "ir/check.h"
+#include "ir/plain.h"
 #include "passes/passes.h"
 
 namespace horngate::native {
@@ -61,6 +62,7 @@ class Executable::Compiler {
   /// Values that depend on constants and stable inputs alone.
   void find_stable() {
     stable_.assign(g_.values.size(), 0);
+    if (is_plain()) return;
     for (uint32_t i : g_.stable) stable_[g_.inputs[i]] = !g_.values[g_.inputs[i]].sparse;
     for (const GraphNode& n : g_.nodes) {
       uint8_t stable = !(primitive(n.prim).flags & kEffect);

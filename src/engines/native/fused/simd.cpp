@@ -7,6 +7,7 @@
 #include "engines/native/fused/targets.h"
 #include "hwy/highway.h"
 #include "ir/check.h"
+#include "ir/plain.h"
 
 namespace horngate::native::fused {
 namespace {
@@ -34,7 +35,7 @@ int find(std::string_view name) {
 std::atomic<int>& chosen() {
   static std::atomic<int> simd = [] {
     const char* text = std::getenv("HORNGATE_SIMD");
-    const int forced = text ? find(text) : -1;
+    const int forced = text ? find(text) : is_plain() ? 0 : -1;
     return forced < 0 ? best() : forced;
   }();
   return simd;

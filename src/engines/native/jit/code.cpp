@@ -1,4 +1,5 @@
 #include "engines/native/jit/code.h"
+#include "ir/plain.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ std::atomic<bool>& enabled() {
 
 }  // namespace
 
-bool is_enabled() { return enabled(); }
+bool is_enabled() { return enabled() && !is_plain(); }
 void set_enabled(bool value) { enabled() = value; }
 
 std::unique_ptr<Code> Code::make(const Binary& binary) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engines/native/kernels/workers.h"
+#include "ir/plain.h"
 
 namespace horngate::native {
 namespace {
@@ -163,6 +164,7 @@ KernelPtr make_conv_empty(const ConvShape& s, ConvResult result, DType dtype) {
 
 KernelPtr make_conv_kernel(const ConvShape& s, ConvResult result, DType dtype) {
   if (KernelPtr k = make_conv_empty(s, result, dtype)) return k;
+  if (is_plain()) return make_conv_reference(s, result, dtype);
   if (dtype == DType::float32) {
     if (KernelPtr k = make_conv_adapted(s, result)) return k;
     if (KernelPtr k = make_conv_winograd(s, result)) return k;

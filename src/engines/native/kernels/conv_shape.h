@@ -72,6 +72,7 @@ KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_adapted(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_depthwise(const ConvShape& shape, ConvResult result, DType dtype);
 KernelPtr make_conv_gemm(const ConvShape& shape, ConvResult result, DType dtype);
+KernelPtr make_conv_reference(const ConvShape& shape, ConvResult result, DType dtype);
 
 /// The best of them.
 KernelPtr make_conv_kernel(const ConvShape& shape, ConvResult result, DType dtype);

@@ -6,6 +6,7 @@
 #include "engines/native/kernels/half.h"
 #include "engines/native/kernels/packed_gemm.h"
 #include "engines/native/kernels/workers.h"
+#include "ir/plain.h"
 
 namespace horngate::native::kernels {
 
@@ -129,7 +130,8 @@ class DotGeneral final : public Kernel {
     }
     tiles_ = cut(m_, n_, k_, b_.k_is_dense());
     if (m_ == 1 || n_ == 1) cut_vector();
-    packs_ = packs_well();
+    plain_ = is_plain();
+    packs_ = !plain_ && packs_well();
     if (packs_) bytes_ = aligned_bytes(static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float));
     for (Operand* o : {&a_, &b_})
       if (o->transpose) {
@@ -245,9 +247,8 @@ class DotGeneral final : public Kernel {
     b += batch * b_.batch.stride + j * b_.free.stride;
     c += (batch * m_ + i) * n_ + j;
     if constexpr (std::is_floating_point_v<T>)
-      product(a, b, c, m, n);
-    else
-      int_product(a, b, c, m, n);
+      if (!plain_) return product(a, b, c, m, n);
+    written_out(a, b, c, m, n);
   }
 
   void product(const T* a, const T* b, T* c, int64_t m, int64_t n) const {
@@ -267,9 +268,9 @@ class DotGeneral final : public Kernel {
   }
 
   // Integers wrap around, as in NumPy; unsigned arithmetic makes that defined.
-  void int_product(const T* a, const T* b, T* c, int64_t m, int64_t n) const {
-    using U = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, uint64_t, T>;
-    if constexpr (std::is_same_v<U, uint64_t>) {
+  void written_out(const T* a, const T* b, T* c, int64_t m, int64_t n) const {
+    using U = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+    if constexpr (!std::is_same_v<T, bool>) {
       constexpr int64_t kBlock = 256;
       U sums[kBlock];
       for (int64_t i = 0; i < m; ++i)
@@ -290,6 +291,7 @@ class DotGeneral final : public Kernel {
   Operand a_, b_;
   Tiles tiles_{};
   bool packed_ = false, packs_ = false;  // b comes in panels; it is packed in each run
+  bool plain_ = false;
   int64_t m_ = 0, n_ = 0, k_ = 0, batch_ = 0;
   size_t bytes_ = 0, inner_bytes_ = 0;
 };

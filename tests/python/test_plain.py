@@ -1,0 +1,72 @@
+"""HORNGATE_PLAIN=1: other code, the same results."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+PROGRAM = """
+import json
+import numpy as np
+import horngate as K
+
+rng = np.random.default_rng(0)
+def weight(*shape):
+    return K.variable(rng.normal(0, 0.2, shape))
+
+def images():
+    '''Convolutions, normalization and pooling.'''
+    x = K.placeholder((None, 9, 8, 16))
+    p = [weight(3, 3, 16, 16), weight(3, 3, 16, 2), weight(16), weight(16), weight(3, 3, 4, 32)]
+    y, _, _ = K.normalize_batch_in_training(K.conv2d(x, p[0], padding="same",
+                                            data_format="channels_last"), p[2], p[3], [0, 1, 2])
+    y = K.depthwise_conv2d(K.relu(y), p[1], strides=(2, 2), padding="same",
+                           data_format="channels_last")
+    y = K.conv2d_transpose(y, p[4], (K.shape(y)[0], 10, 8, 4), strides=(2, 2), padding="same",
+                           data_format="channels_last")
+    y = K.pool2d(y, (2, 2), strides=(2, 2), pool_mode="max", data_format="channels_last")
+    return x, rng.normal(size=(2, 9, 8, 16)), p, K.mean(K.square(K.softmax(y)))
+
+def sequences():
+    '''A loop.'''
+    x = K.placeholder((None, 5, 4))
+    p = [weight(4, 6), weight(6, 6)]
+    def step(x, states):
+        h = K.tanh(K.dot(x, p[0]) + K.dot(states[0], p[1]))
+        return h, [h]
+    start = K.tile(K.sum(x, axis=(1, 2))[:, None], (1, 6))
+    return x, rng.normal(size=(3, 5, 4)), p, K.mean(K.sigmoid(K.rnn(step, x, [start])[0]))
+
+found = []
+for make in (images, sequences):
+    x, data, p, loss = make()
+    grads = K.gradients(loss, p)
+    train = K.function([x], [loss, *grads], updates=[K.update_sub(w, g) for w, g in zip(p, grads)])
+    for _ in range(3):
+        result = train([data.astype("f")])
+    found += [np.asarray(r).ravel().tolist() for r in result]
+print(json.dumps(found))
+"""
+
+
+def run(plain):
+    environment = {**os.environ, "HORNGATE_PLAIN": plain, "HORNGATE_LOG": "steps"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    steps = [line for line in done.stderr.splitlines() if line.startswith("step ")]
+    return json.loads(done.stdout), steps
+
+
+def test_plain_agrees_and_is_plain():
+    fast, fast_steps = run("0")
+    slow, slow_steps = run("1")
+    for a, b in zip(fast, slow, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-5)
+    assert len(slow_steps) > 2 * len(fast_steps)
+    assert any("pack" in s for s in fast_steps) or any("batch_norm" in s for s in fast_steps)
+    for name in ("pack", "batch_norm", "softmax", "pool"):
+        assert not any(name in s for s in slow_steps), name
