@@ -181,6 +181,9 @@ class Layout {
       case Prim::pad:
         if (is_last_[n.in[0]]) return visit_pad(n);
         break;
+      case Prim::slice:
+        if (is_last_[n.in[0]] && n.in.size() == 1) return visit_slice(n);
+        break;
       case Prim::concat:
         if (any_last(n, rank(n.out[0]))) return visit_concat(n);
         break;
@@ -281,6 +284,15 @@ class Layout {
     a.low = permuted(a.low, perm);
     a.high = permuted(a.high, perm);
     emit(n, {last(n.in[0])}, AttrRef(new AttrsOf<attrs::pad>(std::move(a))), {Form::last});
+  }
+
+  void visit_slice(const GraphNode& n) {
+    attrs::slice a = n.as<attrs::slice>();
+    const Ints perm = to_last(rank(n.in[0]));
+    for (Ints* part : {&a.starts, &a.stops, &a.steps})
+      if (!part->empty()) *part = permuted(*part, perm);
+    for (int64_t& axis : a.single) axis = last_axis_of(axis, rank(n.in[0]));
+    emit(n, {last(n.in[0])}, AttrRef(new AttrsOf<attrs::slice>(std::move(a))), {Form::last});
   }
 
   void visit_concat(const GraphNode& n) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "engines/native/kernels/winograd.h"
 #include "engines/native/kernels/workers.h"
 #include "ir/plain.h"
 
@@ -144,9 +145,7 @@ ConvShape swapped(const ConvShape& s) {
 
 void flip_weights(const float* from, int64_t taps, int64_t a, int64_t b, float* to) {
   for (int64_t t = 0; t < taps; ++t)
-    for (int64_t i = 0; i < a; ++i)
-      for (int64_t j = 0; j < b; ++j)
-        to[((taps - 1 - t) * b + j) * a + i] = from[(t * a + i) * b + j];
+    winograd::transpose(from + t * a * b, b, to + (taps - 1 - t) * a * b, a, b, a);
 }
 
 KernelPtr make_conv_empty(const ConvShape& s, ConvResult result, DType dtype) {

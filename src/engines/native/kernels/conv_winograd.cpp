@@ -1,13 +1,13 @@
 // Convolutions with 3x3 filters and stride 1 by Winograd's way. Tiles of 4x4 pixels of y are taken
 // in blocks whose windows, transformed, stay in the second-level cache. channels_first data passes
-// through channels-last copies of a row of tiles.
+// through channels-last copies of a row of tiles. In three dimensions the first axis is summed
+// plainly: the planes of x that a plane of y sees count as further channels.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "engines/native/kernels/conv_shape.h"
-#include "engines/native/kernels/transpose_tile.h"
 #include "engines/native/kernels/winograd.h"
 #include "engines/native/kernels/workers.h"
 
@@ -23,27 +23,39 @@ using winograd::Pixels;
 // What the transformed windows and tiles of a block may take.
 constexpr int64_t kBlockBytes = 640 << 10;
 constexpr int64_t kMostTiles = 64;
+constexpr int64_t kWeightsPerTile = 4096;
+// Transformed, they are four times as large: too many for the caches do not pay for a few tiles.
+constexpr int64_t kMostWeights = 512 * 512, kMostWeightsPerTile = 128 * 128;
 // Rows of the products that run best.
 constexpr int64_t kGoodTiles = 14;
 
-/// A run: neighbouring tiles in one row of tiles of an image.
+int64_t tile_count(const ConvShape& s) {
+  return s.n * s.out[0] * ((s.out[1] + kTile - 1) / kTile) * ((s.out[2] + kTile - 1) / kTile);
+}
+
+/// A run: neighbouring tiles in one row of tiles of a plane.
 struct Run {
-  int64_t image, row, column, count;  // row and column in tiles
+  int64_t image, plane;
+  int64_t row, column, count;  // in tiles
 };
 
 /// All tiles of y, as runs in order, and blocks of such runs.
 class Tiles {
  public:
   Tiles(const ConvShape& s, int64_t least_tiles)
-      : rows_((s.out[1] + kTile - 1) / kTile), columns_((s.out[2] + kTile - 1) / kTile) {
-    const int64_t total = s.n * rows_ * columns_, tile_bytes = kPlaces * (s.c + s.o) * 4;
-    // Enough blocks for some threads, as long as a block keeps a good size.
-    int64_t most = std::clamp<int64_t>(kBlockBytes / tile_bytes, kGoodTiles, kMostTiles);
+      : planes_(s.out[0]),
+        rows_((s.out[1] + kTile - 1) / kTile),
+        columns_((s.out[2] + kTile - 1) / kTile) {
+    const int64_t channels = s.taps[0] * s.c, tile_bytes = kPlaces * (channels + s.o) * 4;
+    const int64_t total = tile_count(s);
+    // Each block reads all weights. Enough blocks for some threads, as long as one has a good size.
+    int64_t most = std::max(kBlockBytes / tile_bytes, channels * s.o / kWeightsPerTile);
+    most = std::clamp(most, kGoodTiles, kMostTiles);
     most = std::max(least_tiles, std::min(most, std::max(kGoodTiles, total / 16)));
     const int64_t parts = (columns_ + most - 1) / most;
     chunk_ = (columns_ + parts - 1) / parts;
     chunks_ = (columns_ + chunk_ - 1) / chunk_;
-    runs_ = s.n * rows_ * chunks_;
+    runs_ = s.n * planes_ * rows_ * chunks_;
     if (chunks_ == 1) choose_height(most);
   }
   int64_t runs() const { return runs_; }
@@ -54,7 +66,8 @@ class Tiles {
   int64_t run_tiles() const { return chunk_; }
   Run run(int64_t index) const {
     const int64_t column = index % chunks_ * chunk_;
-    return {index / chunks_ / rows_, index / chunks_ % rows_, column,
+    const int64_t row = index / chunks_, plane = row / rows_;
+    return {plane / planes_, plane % planes_, row % rows_, column,
             std::min(chunk_, columns_ - column)};
   }
 
@@ -73,7 +86,7 @@ class Tiles {
     }
   }
 
-  int64_t rows_, columns_, chunk_ = 1, chunks_ = 1, runs_ = 0, height_ = 1;
+  int64_t planes_, rows_, columns_, chunk_ = 1, chunks_ = 1, runs_ = 0, height_ = 1;
 };
 
 /// Pixels of x or y around the tiles of a run.
@@ -81,81 +94,95 @@ class Side {
  public:
   /// `size`: pixels per tile and side, window or tile; `low`: how far they begin before the tile.
   Side(const ConvShape& s, int64_t channels, const ConvShape::Axes& axes, int64_t size,
-       int64_t low1, int64_t low2)
+       const ConvShape::Axes& low)
       : channels_first_(s.channels_first),
         channels_(channels),
-        height_(axes[1]),
-        width_(axes[2]),
+        axes_(axes),
         size_(size),
-        low1_(low1),
-        low2_(low2) {}
+        low_(low) {}
 
   int64_t stage_floats(int64_t run_tiles) const {
     return channels_first_ ? size_ * stage_width(run_tiles) * channels_ : 0;
   }
-  /// channels_first: copies what the run sees, with zeros outside of the image.
-  void fetch(const float* data, const Run& run, float* stage) const {
+  /// channels_first: copies what tap `tap` of the first axis sees, with zeros outside of the image.
+  void fetch(const float* data, const Run& run, int64_t tap, float* stage) const {
     if (!channels_first_) return;
-    const int64_t width = stage_width(run.count), first = run.column * kTile - low2_;
-    const int64_t begin = std::max<int64_t>(0, -first), end = std::min(width, width_ - first);
-    const float* image = data + run.image * channels_ * height_ * width_;
+    const int64_t width = stage_width(run.count), first = run.column * kTile - low_[2];
+    const int64_t begin = std::max<int64_t>(0, -first), end = std::min(width, axes_[2] - first);
     for (int64_t i = 0; i < size_; ++i) {
       float* to = stage + i * width * channels_;
-      const int64_t row = run.row * kTile - low1_ + i;
-      if (row < 0 || row >= height_ || end <= begin) {
+      const int64_t row = run.row * kTile - low_[1] + i;
+      if (!has_plane(run, tap) || row < 0 || row >= axes_[1] || end <= begin) {
         std::fill(to, to + width * channels_, 0.f);
         continue;
       }
       std::fill(to, to + begin * channels_, 0.f);
-      transpose(image + row * width_ + first + begin, height_ * width_, to + begin * channels_,
-                channels_, end - begin, channels_);
+      winograd::transpose(data + at(run, tap) + row * axes_[2] + first + begin, plane_stride(),
+                          to + begin * channels_, channels_, end - begin, channels_);
       std::fill(to + end * channels_, to + width * channels_, 0.f);
     }
   }
-  /// channels_first: the other way; zeros are left out.
+  /// channels_first: the other way, for what is inside of the image.
   void put(const float* stage, const Run& run, float* data) const {
     if (!channels_first_) return;
     const int64_t width = stage_width(run.count), column = run.column * kTile;
-    const int64_t count = std::min(width, width_ - column);
-    float* image = data + run.image * channels_ * height_ * width_;
-    for (int64_t i = 0; i < std::min(size_, height_ - run.row * kTile); ++i)
-      transpose(stage + i * width * channels_, channels_,
-                image + (run.row * kTile + i) * width_ + column, height_ * width_, channels_,
-                count);
+    const int64_t count = std::min(width, axes_[2] - column);
+    for (int64_t i = 0; i < std::min(size_, axes_[1] - run.row * kTile); ++i)
+      winograd::transpose(stage + i * width * channels_, channels_,
+                          data + at(run, 0) + (run.row * kTile + i) * axes_[2] + column,
+                          plane_stride(), channels_, count);
   }
   /// The pixels of tile t of a run.
   template <class T>
-  Pixels<T> pixels(T* data, const Run& run, int64_t t, T* stage) const {
+  Pixels<T> pixels(T* data, const Run& run, int64_t tap, int64_t t, T* stage) const {
     if (channels_first_) {
       const int64_t width = stage_width(run.count);
       return {stage + t * kTile * channels_, width * channels_, channels_, 0, size_, 0, size_};
     }
-    const int64_t row = run.row * kTile - low1_, column = (run.column + t) * kTile - low2_;
-    return {data + ((run.image * height_ + row) * width_ + column) * channels_,
-            width_ * channels_,
+    const int64_t row = run.row * kTile - low_[1], column = (run.column + t) * kTile - low_[2];
+    return {data + at(run, tap) + (row * axes_[2] + column) * channels_,
+            axes_[2] * channels_,
             channels_,
             -row,
-            height_ - row,
+            has_plane(run, tap) ? axes_[1] - row : -row,
             -column,
-            width_ - column};
+            axes_[2] - column};
   }
 
  private:
   int64_t stage_width(int64_t run_tiles) const { return run_tiles * kTile + size_ - kTile; }
-  // As integers, since that is how the shared code moves elements; the compiler is told.
-  static void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride,
-                        int64_t rows, int64_t columns) {
-    using Word __attribute__((may_alias)) = uint32_t;
-    kernels::transpose_block<false>(reinterpret_cast<const Word*>(from), from_stride,
-                                    reinterpret_cast<Word*>(to), to_stride, rows, columns);
+  int64_t plane_of(const Run& run, int64_t tap) const { return run.plane - low_[0] + tap; }
+  bool has_plane(const Run& run, int64_t tap) const {
+    return plane_of(run, tap) >= 0 && plane_of(run, tap) < axes_[0];
+  }
+  /// channels_first: elements from channel to channel.
+  int64_t plane_stride() const { return axes_[0] * axes_[1] * axes_[2]; }
+  /// Where the plane begins, in channels_first data that of the first channel.
+  int64_t at(const Run& run, int64_t tap) const {
+    return run.image * channels_ * plane_stride() +
+           plane_of(run, tap) * axes_[1] * axes_[2] * (channels_first_ ? 1 : channels_);
   }
 
   bool channels_first_;
-  int64_t channels_, height_, width_, size_, low1_, low2_;
+  int64_t channels_;
+  ConvShape::Axes axes_;
+  int64_t size_;
+  ConvShape::Axes low_;
 };
 
 /// Elements from place to place; a line more than needed keeps them out of each other's cache sets.
 int64_t place_stride(int64_t tiles, int64_t channels) { return tiles * channels + kLine; }
+
+/// The windows of a run, transformed: [place][tile][tap of the first axis][channel].
+void transform_run(const ConvShape& s, const Side& side, const float* x, const Run& run,
+                   float* stage, float* to, int64_t stride) {
+  for (int64_t tap = 0; tap < s.taps[0]; ++tap) {
+    side.fetch(x, run, tap, stage);
+    for (int64_t t = 0; t < run.count; ++t)
+      winograd::transform_window(side.pixels<const float>(x, run, tap, t, stage), s.c,
+                                 to + (t * s.taps[0] + tap) * s.c, stride);
+  }
+}
 
 size_t float_bytes(int64_t count) { return aligned_bytes(static_cast<size_t>(count) * 4); }
 
@@ -166,12 +193,13 @@ class WinogradConv final : public Kernel {
       : s_(s),
         flip_(flip),
         tiles_(s, 1),
-        x_(s, s.c, s.in, kWindow, s.low[1], s.low[2]),
-        y_(s, s.o, s.out, kTile, 0, 0),
-        x_stride_(place_stride(tiles_.tiles(), s.c)),
+        x_(s, s.c, s.in, kWindow, s.low),
+        y_(s, s.o, s.out, kTile, {0, 0, 0}),
+        channels_(s.taps[0] * s.c),
+        x_stride_(place_stride(tiles_.tiles(), channels_)),
         y_stride_(place_stride(tiles_.tiles(), s.o)),
         slots_(slots_for(tiles_.blocks())) {
-    pack_bytes_ = float_bytes(kPlaces * s.c * s.o);
+    pack_bytes_ = float_bytes(kPlaces * channels_ * s.o);
     flip_bytes_ = flip ? float_bytes(s.w_count()) : 0;
     x_bytes_ = float_bytes(kPlaces * x_stride_);
     y_bytes_ = float_bytes(kPlaces * y_stride_);
@@ -205,14 +233,17 @@ class WinogradConv final : public Kernel {
  private:
   void pack_weights(const float* w, float* to, void* scratch) const {
     const float* from = w;
-    const int64_t c = s_.c, o = s_.o, grain = std::max<int64_t>(1, (1 << 14) / o);
+    const int64_t c = s_.c, o = s_.o, total = channels_,
+                  grain = std::max<int64_t>(1, (1 << 14) / o);
     if (flip_) {
       float* flipped = static_cast<float*>(scratch);
-      flip_weights(w, 9, o, c, flipped);
+      flip_weights(w, s_.tap_count(), o, c, flipped);
       from = flipped;
     }
-    parallel_for(c, grain, [=](int64_t begin, int64_t end) {
-      winograd::transform_weights(from, c, o, begin, end, to);
+    parallel_for(total, grain, [=](int64_t begin, int64_t end) {
+      for (int64_t at = begin / c * c; at < end; at += c)
+        winograd::transform_weights({c, o, total, at}, from + at * 9 * o,
+                                    std::max<int64_t>(0, begin - at), std::min(c, end - at), to);
     });
   }
 
@@ -225,21 +256,20 @@ class WinogradConv final : public Kernel {
     int64_t count = 0;
     for (int64_t i = first; i < last; ++i) {
       const Run run = tiles_.run(i);
-      x_.fetch(x, run, x_stage);
-      for (int64_t t = 0; t < run.count; ++t, ++count)
-        winograd::transform_window(x_.pixels<const float>(x, run, t, x_stage), s_.c,
-                                   windows + count * s_.c, x_stride_);
+      transform_run(s_, x_, x, run, x_stage, windows + count * channels_, x_stride_);
+      count += run.count;
     }
-    const winograd::Product product{count, s_.o, s_.c, s_.c, 1, s_.c * kLine, s_.o, false};
+    const winograd::Product product{count, s_.o, channels_, channels_, 1, channels_ * kLine,
+                                    s_.o,  false};
     for (int64_t p = 0; p < kPlaces; ++p)
-      winograd::multiply(product, windows + p * x_stride_, weights + p * s_.c * s_.o,
+      winograd::multiply(product, windows + p * x_stride_, weights + p * channels_ * s_.o,
                          sums + p * y_stride_);
     count = 0;
     for (int64_t i = first; i < last; ++i) {
       const Run run = tiles_.run(i);
       for (int64_t t = 0; t < run.count; ++t, ++count)
         winograd::transform_back(sums + count * s_.o, y_stride_, s_.o,
-                                 y_.pixels<float>(y, run, t, y_stage));
+                                 y_.pixels<float>(y, run, 0, t, y_stage));
       y_.put(y_stage, run, y);
     }
   }
@@ -248,7 +278,7 @@ class WinogradConv final : public Kernel {
   bool flip_, is_packed_ = false;
   Tiles tiles_;
   Side x_, y_;
-  int64_t x_stride_, y_stride_, slots_;
+  int64_t channels_, x_stride_, y_stride_, slots_;  // channels_: of all planes that are seen
   size_t pack_bytes_, flip_bytes_, x_bytes_, y_bytes_, x_stage_bytes_, slot_bytes_;
 };
 
@@ -263,14 +293,15 @@ class WinogradFilterGrad final : public Kernel {
   explicit WinogradFilterGrad(const ConvShape& s)
       : s_(s),
         tiles_(s, kLeastTiles),
-        x_(s, s.c, s.in, kWindow, s.low[1], s.low[2]),
-        y_(s, s.o, s.out, kTile, 0, 0),
-        x_stride_(place_stride(tiles_.tiles(), s.c)),
+        x_(s, s.c, s.in, kWindow, s.low),
+        y_(s, s.o, s.out, kTile, {0, 0, 0}),
+        channels_(s.taps[0] * s.c),
+        x_stride_(place_stride(tiles_.tiles(), channels_)),
         y_stride_(place_stride(tiles_.tiles(), s.o)),
-        sum_stride_(s.c * s.o + kLine) {
+        sum_stride_(channels_ * s.o + kLine) {
     sum_bytes_ = float_bytes(kPlaces * sum_stride_);
     const int64_t most = std::max<int64_t>(1, kSumBytes / static_cast<int64_t>(sum_bytes_));
-    units_ = std::min({kMostUnits, most, (tiles_.blocks() + 3) / 4});
+    units_ = std::min({kMostUnits, most, (tiles_.blocks() + 1) / 2});
     slots_ = slots_for(units_);
     x_bytes_ = float_bytes(kPlaces * x_stride_);
     y_bytes_ = float_bytes(kPlaces * y_stride_);
@@ -308,38 +339,38 @@ class WinogradFilterGrad final : public Kernel {
     int64_t count = 0;
     for (int64_t i = tiles_.first_run(block); i < tiles_.first_run(block + 1); ++i) {
       const Run run = tiles_.run(i);
-      x_.fetch(x, run, x_stage);
-      y_.fetch(dy, run, y_stage);
-      for (int64_t t = 0; t < run.count; ++t, ++count) {
-        winograd::transform_window(x_.pixels<const float>(x, run, t, x_stage), s_.c,
-                                   windows + count * s_.c, x_stride_);
-        winograd::transform_tile(y_.pixels<const float>(dy, run, t, y_stage), s_.o,
+      transform_run(s_, x_, x, run, x_stage, windows + count * channels_, x_stride_);
+      y_.fetch(dy, run, 0, y_stage);
+      for (int64_t t = 0; t < run.count; ++t, ++count)
+        winograd::transform_tile(y_.pixels<const float>(dy, run, 0, t, y_stage), s_.o,
                                  tiles + count * kLine, y_stride_, line_stride);
-      }
     }
-    const winograd::Product product{s_.c, s_.o, count, 1, s_.c, line_stride, s_.o, add};
+    const winograd::Product product{channels_, s_.o, count, 1, channels_, line_stride, s_.o, add};
     for (int64_t p = 0; p < kPlaces; ++p)
       winograd::multiply(product, windows + p * x_stride_, tiles + p * y_stride_,
                          sums + p * sum_stride_);
   }
 
   void finish(float* sums, float* dw) const {
-    const int64_t step = static_cast<int64_t>(sum_bytes_ / sizeof(float)), o = s_.o;
-    parallel_for(s_.c, std::max<int64_t>(1, (1 << 12) / o), [&](int64_t begin, int64_t end) {
+    const int64_t step = static_cast<int64_t>(sum_bytes_ / sizeof(float)), c = s_.c, o = s_.o;
+    parallel_for(channels_, std::max<int64_t>(1, (1 << 12) / o), [&](int64_t begin, int64_t end) {
       for (int64_t p = 0; p < kPlaces; ++p)
         for (int64_t unit = 1; unit < units_; ++unit) {
           float* to = sums + p * sum_stride_;
           const float* from = to + unit * step;
           for (int64_t i = begin * o; i < end * o; ++i) to[i] += from[i];
         }
-      winograd::transform_weights_back(sums, sum_stride_, s_.c, o, begin, end, dw);
+      for (int64_t at = begin / c * c; at < end; at += c)
+        winograd::transform_weights_back({c, o, channels_, at}, sums, sum_stride_,
+                                         std::max<int64_t>(0, begin - at), std::min(c, end - at),
+                                         dw + at * 9 * o);
     });
   }
 
   ConvShape s_;
   Tiles tiles_;
   Side x_, y_;
-  int64_t x_stride_, y_stride_, sum_stride_, units_ = 1, slots_ = 1;
+  int64_t channels_, x_stride_, y_stride_, sum_stride_, units_ = 1, slots_ = 1;
   size_t sum_bytes_, x_bytes_, y_bytes_, x_stage_bytes_, slot_bytes_;
 };
 
@@ -355,13 +386,20 @@ bool is_on() {
 /// Whether Winograd's way is possible for y and pays.
 bool pays(const ConvShape& s) {
   constexpr ConvShape::Axes kOnes{1, 1, 1};
-  if (s.rank != 2 || s.groups != 1 || s.taps[1] != 3 || s.taps[2] != 3 || s.stride != kOnes ||
+  if (s.rank < 2 || s.groups != 1 || s.taps[1] != 3 || s.taps[2] != 3 || s.stride != kOnes ||
       s.dilation != kOnes || s.c % kLine || s.o % kLine)
     return false;
-  if (s.low[1] < 0 || s.low[2] < 0 || s.c * s.o > 256 * 256) return false;
+  if (s.low[0] < 0 || s.low[1] < 0 || s.low[2] < 0) return false;
+  const int64_t weights = s.taps[0] * s.c * s.o;
+  if (weights > kMostWeights || weights > tile_count(s) * kMostWeightsPerTile) return false;
   // Tiles reach beyond the image when its sides are no multiples of four.
   const auto up = [](int64_t n) { return (n + kTile - 1) / kTile * kTile; };
   return 2 * s.out[1] * s.out[2] > up(s.out[1]) * up(s.out[2]);
+}
+
+/// dw: the sums, four times as large as the weights, must be few beside the tiles.
+bool pays_for_weights(const ConvShape& s) {
+  return pays(s) && tile_count(s) * 1024 >= s.taps[0] * s.c * s.o;
 }
 
 }  // namespace
@@ -369,12 +407,12 @@ bool pays(const ConvShape& s) {
 KernelPtr make_conv_winograd(const ConvShape& s, ConvResult result) {
   if (!is_on()) return nullptr;
   if (result != ConvResult::dx) {
-    if (!pays(s)) return nullptr;
-    if (result == ConvResult::dw) return std::make_unique<WinogradFilterGrad>(s);
-    return std::make_unique<WinogradConv>(s, false);
+    if (result == ConvResult::dw)
+      return pays_for_weights(s) ? std::make_unique<WinogradFilterGrad>(s) : nullptr;
+    return pays(s) ? std::make_unique<WinogradConv>(s, false) : nullptr;
   }
   const ConvShape exchanged = swapped(s);
-  if (s.stride[1] != 1 || s.stride[2] != 1 || !pays(exchanged)) return nullptr;
+  if (!pays(exchanged)) return nullptr;
   return std::make_unique<WinogradConv>(exchanged, true);
 }
 

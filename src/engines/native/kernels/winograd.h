@@ -35,11 +35,20 @@ void transform_back(const float* from, int64_t place_stride, int64_t channels,
 void transform_tile(const Pixels<const float>& dy, int64_t channels, float* to,
                     int64_t place_stride, int64_t line_stride);
 
-/// G w G^T of weights [3][3][c][o], for the channels [begin, end) of c: to[place][o / 16][c][o % 16].
-void transform_weights(const float* w, int64_t c, int64_t o, int64_t begin, int64_t end, float* to);
-/// dw[3][3][c][o] = G^T from G for the rows [begin, end) of from[place][c][o].
-void transform_weights_back(const float* from, int64_t place_stride, int64_t c, int64_t o,
+/// Weights [3][3][c][o] whose channels are `total` in the products, these from number `at` on.
+struct WeightPart {
+  int64_t c, o, total, at;
+};
+/// G w G^T for the channels [begin, end) of c: to[place][o / 16][total][o % 16].
+void transform_weights(const WeightPart& part, const float* w, int64_t begin, int64_t end,
+                       float* to);
+/// dw = G^T from G for the channels [begin, end) of from[place][total][o].
+void transform_weights_back(const WeightPart& part, const float* from, int64_t place_stride,
                             int64_t begin, int64_t end, float* dw);
+
+/// to[i * to_stride + j] = from[j * from_stride + i] for i < rows, j < columns.
+void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
+               int64_t columns);
 
 /// r[i][j] = sum over k of a[i, k] * b[j / 16][k][j % 16], or adds that sum.
 struct Product {

@@ -1,5 +1,8 @@
 // SIMD loops of Winograd's convolution.
 #include "engines/native/fused/targets.h"  // before Highway
+
+#include <algorithm>
+
 #include "engines/native/kernels/winograd.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -189,39 +192,104 @@ void TransformTile(const Pixels<const float>& dy, int64_t channels, float* to, i
                   : TransformTileAs<false>(dy, channels, to, place_stride, line_stride);
 }
 
-void TransformWeights(const float* w, int64_t c, int64_t o, int64_t begin, int64_t end, float* to) {
+void TransformWeights(const WeightPart& part, const float* w, int64_t begin, int64_t end,
+                      float* to) {
+  const int64_t o = part.o;
   V g[9], t[18], r[6];
   for (int64_t i = begin; i < end; ++i)
     for (int64_t j = 0; j < o; j += Step()) {
-      for (int tap = 0; tap < 9; ++tap) g[tap] = hn::LoadU(d, w + (tap * c + i) * o + j);
+      for (int tap = 0; tap < 9; ++tap) g[tap] = hn::LoadU(d, w + (tap * part.c + i) * o + j);
       for (int k = 0; k < 3; ++k) {
         Weights(g + k, 3, r);
         for (int p = 0; p < 6; ++p) t[p * 3 + k] = r[p];
       }
-      float* line = to + (j / kLine * c + i) * kLine + j % kLine;
+      float* line = to + (j / kLine * part.total + part.at + i) * kLine + j % kLine;
       for (int p = 0; p < 6; ++p) {
         Weights(t + p * 3, 1, r);
-        for (int q = 0; q < 6; ++q) hn::StoreU(r[q], d, line + (p * 6 + q) * c * o);
+        for (int q = 0; q < 6; ++q) hn::StoreU(r[q], d, line + (p * 6 + q) * part.total * o);
       }
     }
 }
 
-void TransformWeightsBack(const float* from, int64_t place_stride, int64_t c, int64_t o,
+void TransformWeightsBack(const WeightPart& part, const float* from, int64_t place_stride,
                           int64_t begin, int64_t end, float* dw) {
+  const int64_t o = part.o;
   V s[6], t[18], r[3];
   for (int64_t i = begin; i < end; ++i)
     for (int64_t j = 0; j < o; j += Step()) {
+      const float* at = from + (part.at + i) * o + j;
       for (int q = 0; q < 6; ++q) {
-        for (int p = 0; p < 6; ++p)
-          s[p] = hn::LoadU(d, from + (p * 6 + q) * place_stride + i * o + j);
+        for (int p = 0; p < 6; ++p) s[p] = hn::LoadU(d, at + (p * 6 + q) * place_stride);
         WeightsBack(s, 1, r);
         for (int k = 0; k < 3; ++k) t[k * 6 + q] = r[k];
       }
       for (int k = 0; k < 3; ++k) {
         WeightsBack(t + k * 6, 1, r);
-        for (int l = 0; l < 3; ++l) hn::StoreU(r[l], d, dw + ((k * 3 + l) * c + i) * o + j);
+        for (int l = 0; l < 3; ++l) hn::StoreU(r[l], d, dw + ((k * 3 + l) * part.c + i) * o + j);
       }
     }
+}
+
+// --- transposing --------------------------------------------------------------------------------
+
+#if HWY_TARGET != HWY_SCALAR
+
+/// Four elements of each of the lines first, first + 4, .., side by side.
+template <class DV>
+HWY_INLINE hn::Vec<DV> LoadFours(DV dv, const float* first, int64_t stride) {
+  if constexpr (hn::MaxLanes(dv) > 4) {
+    const hn::Half<DV> half;
+    const int64_t skip = static_cast<int64_t>(hn::MaxLanes(dv)) / 2 * stride;
+    return hn::Combine(dv, LoadFours(half, first + skip, stride), LoadFours(half, first, stride));
+  } else {
+    return hn::LoadU(dv, first);
+  }
+}
+
+/// Squares of 4x4, as many side by side as a vector holds. The last ones overlap those before.
+template <class DV>
+void TransposeAs(DV dv, const float* from, int64_t from_stride, float* to, int64_t to_stride,
+                 int64_t rows, int64_t columns) {
+  const hn::RepartitionToWide<DV> wide;
+  const auto step = static_cast<int64_t>(hn::MaxLanes(dv));
+  const auto pair = [&](auto a, auto b, bool upper) {
+    const auto x = hn::BitCast(wide, a), y = hn::BitCast(wide, b);
+    return hn::BitCast(dv,
+                       upper ? hn::InterleaveUpper(wide, x, y) : hn::InterleaveLower(wide, x, y));
+  };
+  for (int64_t jj = 0; jj < columns; jj += step) {
+    const int64_t j = std::min(jj, columns - step);
+    for (int64_t ii = 0; ii < rows; ii += 4) {
+      const int64_t i = std::min(ii, rows - 4);
+      const float* square = from + j * from_stride + i;
+      const auto a = LoadFours(dv, square, from_stride);
+      const auto b = LoadFours(dv, square + from_stride, from_stride);
+      const auto c = LoadFours(dv, square + 2 * from_stride, from_stride);
+      const auto e = LoadFours(dv, square + 3 * from_stride, from_stride);
+      const auto ab = hn::InterleaveLower(dv, a, b), AB = hn::InterleaveUpper(dv, a, b);
+      const auto ce = hn::InterleaveLower(dv, c, e), CE = hn::InterleaveUpper(dv, c, e);
+      float* r = to + i * to_stride + j;
+      hn::StoreU(pair(ab, ce, false), dv, r);
+      hn::StoreU(pair(ab, ce, true), dv, r + to_stride);
+      hn::StoreU(pair(AB, CE, false), dv, r + 2 * to_stride);
+      hn::StoreU(pair(AB, CE, true), dv, r + 3 * to_stride);
+    }
+  }
+}
+
+#endif  // HWY_TARGET != HWY_SCALAR
+
+void Transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
+               int64_t columns) {
+#if HWY_TARGET != HWY_SCALAR
+  if (rows >= 4 && columns >= 4) {
+    if (columns >= static_cast<int64_t>(hn::MaxLanes(d)))
+      return TransposeAs(d, from, from_stride, to, to_stride, rows, columns);
+    return TransposeAs(hn::CappedTag<float, 4>(), from, from_stride, to, to_stride, rows, columns);
+  }
+#endif
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j) to[i * to_stride + j] = from[j * from_stride + i];
 }
 
 // --- the products -----------------------------------------------------------------------------
@@ -309,6 +377,7 @@ HWY_EXPORT(TransformBack);
 HWY_EXPORT(TransformTile);
 HWY_EXPORT(TransformWeights);
 HWY_EXPORT(TransformWeightsBack);
+HWY_EXPORT(Transpose);
 HWY_EXPORT(Multiply);
 
 bool is_fast() { return HWY_DYNAMIC_DISPATCH(IsFast)(); }
@@ -325,13 +394,17 @@ void transform_tile(const Pixels<const float>& dy, int64_t channels, float* to,
                     int64_t place_stride, int64_t line_stride) {
   HWY_DYNAMIC_DISPATCH(TransformTile)(dy, channels, to, place_stride, line_stride);
 }
-void transform_weights(const float* w, int64_t c, int64_t o, int64_t begin, int64_t end,
+void transform_weights(const WeightPart& part, const float* w, int64_t begin, int64_t end,
                        float* to) {
-  HWY_DYNAMIC_DISPATCH(TransformWeights)(w, c, o, begin, end, to);
+  HWY_DYNAMIC_DISPATCH(TransformWeights)(part, w, begin, end, to);
 }
-void transform_weights_back(const float* from, int64_t place_stride, int64_t c, int64_t o,
+void transform_weights_back(const WeightPart& part, const float* from, int64_t place_stride,
                             int64_t begin, int64_t end, float* dw) {
-  HWY_DYNAMIC_DISPATCH(TransformWeightsBack)(from, place_stride, c, o, begin, end, dw);
+  HWY_DYNAMIC_DISPATCH(TransformWeightsBack)(part, from, place_stride, begin, end, dw);
+}
+void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
+               int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(Transpose)(from, from_stride, to, to_stride, rows, columns);
 }
 void multiply(const Product& p, const float* a, const float* b, float* r) {
   HWY_DYNAMIC_DISPATCH(Multiply)(p, a, b, r);
