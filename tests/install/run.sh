@@ -14,10 +14,21 @@ cmake -S "$here" -B "$work/app" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCM
 cmake --build "$work/app"
 "$work/app/app"
 
-if [[ -x "$work/prefix/bin/horngate" ]]; then "$work/prefix/bin/horngate" --version; fi
-# The wheel of this checkout, with the binding compiled against that installation.
 root="$(cd "$here/../.." && pwd)"
 python="$root/.venv/bin/python"
+horngate="$work/prefix/bin/horngate"
+if [[ -x $horngate ]]; then
+  "$horngate" --version
+  "$horngate" engines >"$work/list"
+  grep -q "native .* ready" "$work/list"
+fi
+# The command finds its installer of engines, which asks pip where files come from.
+if [[ -x $horngate && -x $python ]]; then
+  if HORNGATE_HOME="$work/home" HORNGATE_PYTHON="$python" PIP_NO_INDEX=1 PIP_FIND_LINKS="" \
+    "$horngate" engines install onnx 2>"$work/why"; then exit 1; fi
+  grep -q "pip is configured for no index" "$work/why" || { cat "$work/why" >&2; exit 1; }
+fi
+# The wheel of this checkout, with the binding compiled against that installation.
 if [[ -x $python ]]; then
   "$python" -m pip install "$root" --quiet --no-deps --no-build-isolation --disable-pip-version-check \
     --target "$work/site" -C cmake.define.Horngate_ROOT="$work/prefix"
@@ -26,6 +37,8 @@ import horngate as K, numpy as np
 assert K.__file__.startswith('$work/site'), K.__file__
 x = K.placeholder(shape=(None, 2))
 assert K.function([x], [K.sum(x * x)])([np.ones((3, 2))])[0] == 6")
+  (cd "$work" && PYTHONPATH="$work/site" "$python" -m horngate engines >"$work/list")
+  grep -q "native .* ready" "$work/list"
 fi
 # No header of ours may need a third party's, or a folder that is not installed.
 for header in $(cd "$work/prefix/include" && find horngate -name '*.h'); do
