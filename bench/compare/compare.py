@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 import report
+import startup
 from check import check
 
 HERE = Path(__file__).resolve().parent
@@ -177,6 +178,15 @@ def arguments():
     return a.parse_args()
 
 
+def startup_table(options):
+    """What startup.py found last, for the page."""
+    path = Path(options.out) / "startup.json"
+    if not path.exists():
+        return ""
+    found = json.loads(path.read_text())
+    return f"\n## Start, calls, layouts\n\n{startup.table(found['ours'], found['peers'])}\n"
+
+
 def main():
     options = arguments()
     only = [o for o in options.only.split(",") if o]
@@ -190,7 +200,7 @@ def main():
             results.write_text(json.dumps(rows))
     print(report.text(rows))
     if options.write:
-        report.write(rows, ROOT / "docs")
+        report.write(rows, ROOT / "docs", startup_table(options))
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def losses(rows):
         found = [(r[3], w, r[1]) for w in workloads(rows) if (r := ratio(rows, w, *run))]
         worse = sorted((x for x in found if x[0] > 1), reverse=True)
         said = ", ".join(
-            f"{w} {x:.2f}{' (over ' + str(SLOW) + ')' * (x > SLOW)} to {p}" for x, w, p in worse
+            f"{w} {x:.2f}{f' (over {SLOW})' if x > SLOW else ''} to {p}" for x, w, p in worse
         )
         lines.append(f"- {title(*run)}: {said or 'nowhere'}.")
     return "\n".join(lines)
