@@ -169,6 +169,13 @@ Graph alone(const Graph& g, size_t at) {
   return one;
 }
 
+/// A size that depends on data is a number by the time that an engine sees it.
+bool is_static(const Graph& one) {
+  const auto known = [&](ValueId v) { return one.values[v].shape.is_static(); };
+  return std::all_of(one.inputs.begin(), one.inputs.end(), known) &&
+         std::all_of(one.outputs.begin(), one.outputs.end(), known);
+}
+
 /// "direct", "decomposed", "in parts" (decomposed, and some of it on native) or "native".
 std::string how(const Graph& one, const Engine& engine) {
   const Partition p = partition(one, engine);
@@ -212,7 +219,7 @@ void add(Ways& ways, const Tensors& outputs, const std::vector<Engine>& engines)
   const Graph g = prepare(to_program(fed, outputs, {}).graph, true);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Primitive& p = primitive(g.nodes[i].prim);
-    if (p.how == How::core) continue;
+    if (p.how == How::core || !is_static(alone(g, i))) continue;
     for (const Engine& e : engines) ways[p.name][e.api->name].insert(how(alone(g, i), e));
   }
 }

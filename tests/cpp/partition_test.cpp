@@ -37,6 +37,7 @@ const hg_engine_api kApi = {HG_ABI,
                             nullptr,
                             nullptr,
                             nullptr,
+                            nullptr,
                             nullptr};
 
 Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& feeds) {

@@ -139,8 +139,8 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
 const hg_engine_api kApi = {
-    HG_ABI, sizeof(hg_engine_api), "open",  "1",     HG_CAP_FREE_DIMS, open, supports, compile,
-    run,    free_executable,       nullptr, nullptr, nullptr};
+    HG_ABI, sizeof(hg_engine_api), "open",  "1",     HG_CAP_FREE_DIMS, open,   supports, compile,
+    run,    free_executable,       nullptr, nullptr, nullptr,          nullptr};
 
 }  // namespace
 
