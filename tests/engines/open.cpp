@@ -117,7 +117,8 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg
       y.assign(elements_of(n, shapes, ranks, out[0].bytes / sizeof(float)), a[0]);
     } else {
       const std::vector<float>& b = now[n.in[1]];
-      for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+      const size_t count = a.empty() || b.empty() ? 0 : std::max(a.size(), b.size());
+      for (size_t i = 0; i < count; ++i) {
         const float p = a[a.size() == 1 ? 0 : i], q = b[b.size() == 1 ? 0 : i];
         y.push_back(n.prim == "add" ? p + q : n.prim == "mul" ? p * q : p / q);
       }
