@@ -132,7 +132,9 @@ def libraries(pinned):
         title, how = HOW[name]
         size = sum(f["size"] for f in engine["files"]) / 1e6
         room = f"{engine['needs'] / 1e6:.0f} MB"
-        rows.append(f"| `{name}` | {title.format(engine['version'])} | {how} | {size:.0f} MB | {room} |")
+        rows.append(
+            f"| `{name}` | {title.format(engine['version'])} | {how} | {size:.0f} MB | {room} |"
+        )
     return "\n".join(rows)
 
 
@@ -150,7 +152,9 @@ def table():
 
 def summary():
     engines, rows = support()
-    counts = (f"`{e}` {sum(r[i + 1].startswith('direct') for r in rows)}" for i, e in enumerate(engines))
+    counts = (
+        f"`{e}` {sum(r[i + 1].startswith('direct') for r in rows)}" for i, e in enumerate(engines)
+    )
     return f"Of {len(rows)} primitives run directly: {', '.join(counts)}."
 
 
@@ -163,7 +167,9 @@ def skips():
         lacks = [f"  - `{pattern}`: {why}" for pattern, why in engine.lacks.items()]
         lines.append(f"- `{name}`: {'' if lacks else 'none.'}".rstrip())
         lines += lacks
-    lines.append("- `null` computes no numbers: only shapes, types and errors that need no kernel are compared.")
+    lines.append(
+        "- `null` computes no numbers: only shapes, types and errors that need no kernel are compared."
+    )
     wider = [f"`{n}` {cases.find(n).tolerance:g}" for n in ENGINES if cases.find(n).tolerance != 1]
     if wider:
         lines.append("")

@@ -64,10 +64,13 @@ def cases_folder():
 
 def test(name, arguments):
     """Runs the examples of all functions on an engine and, in a clone, the cases; an exit code."""
-    known = [r["name"] for r in rows()]
-    if name not in known:
-        print(f'horngate engines test: there is no engine "{name}"; there are {", ".join(known)}.')
-        return 2
+    known = {r["name"]: r["problem"] for r in rows()}
+    if known.get(name, "unknown"):
+        why = (
+            f"it is not ready: {known[name]}" if name in known else f"there are {', '.join(known)}."
+        )
+        print(f'horngate engines test: "{name}" cannot be tested; {why}', file=sys.stderr)
+        return 1 if name in known else 2
     environment = {**os.environ, "KERAS_BACKEND": name, "HORNGATE_NO_CONFIG_WRITE": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
     environment.setdefault("HORNGATE_THEANO_MODE", "FAST_COMPILE")
@@ -87,6 +90,15 @@ def test(name, arguments):
 
 
 def main(arguments):
+    """The command; an exit code."""
+    try:
+        return _run(arguments)
+    except (ValueError, RuntimeError) as e:  # of keras.json or KERAS_BACKEND
+        print(e, file=sys.stderr)
+        return 1
+
+
+def _run(arguments):
     what = arguments[0] if arguments else ""
     if what in ("install", "remove"):
         code = _installer(arguments)

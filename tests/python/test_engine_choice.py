@@ -77,7 +77,9 @@ def test_a_wrong_name_lists_what_exists(tmp_path):
 
 @pytest.mark.parametrize("engine", MODULES)
 def test_a_module_is_the_backend_on_its_engine(engine, tmp_path):
-    program = f"import horngate.{engine} as K\nprint(K.backend(), *(n for n in vars(K) if n[0] != '_'))"
+    program = (
+        f"import horngate.{engine} as K\nprint(K.backend(), *(n for n in vars(K) if n[0] != '_'))"
+    )
     out, err = said(program, tmp_path)
     name, *names = out.split()
     assert name == engine and set(names) == set(K.__all__)
@@ -150,7 +152,9 @@ def keras_on(engine, program, folder, home):
 def test_a_model_goes_from_one_engine_to_another(engine, tmp_path):
     """Unmodified Keras on each engine: what it saved there loads on native, and the other way round."""
     if engine != "native":
-        engine_process.skip_unless_it_runs(engine_process.python(engine, engine_process.RUN), engine)
+        engine_process.skip_unless_it_runs(
+            engine_process.python(engine, engine_process.RUN), engine
+        )
     for first, second in ((engine, "native"), ("native", engine)):
         folder = tmp_path / first
         folder.mkdir(exist_ok=True)
@@ -190,7 +194,9 @@ print(K.backend())
 @pytest.mark.parametrize("engine", MODULES)
 def test_values_of_variables_are_the_same_everywhere(engine, tmp_path):
     if engine != "native":
-        engine_process.skip_unless_it_runs(engine_process.python(engine, engine_process.RUN), engine)
+        engine_process.skip_unless_it_runs(
+            engine_process.python(engine, engine_process.RUN), engine
+        )
     out, _ = said(VALUES, tmp_path, KERAS_BACKEND=engine, HORNGATE_THEANO_MODE="FAST_COMPILE")
     assert out == f"{engine}\n"
 

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -269,7 +270,9 @@ def test_pip_settings_count(place_, tmp_path):
     assert_whole(place_)
     settings = tmp_path / "pip.conf"
     place_.server.password = "Basic bWU6c2VjcmV0"  # me:secret
-    settings.write_text(f"[global]\nextra-index-url = http://me:secret@{place_.server.address}/simple\n")
+    settings.write_text(
+        f"[global]\nextra-index-url = http://me:secret@{place_.server.address}/simple\n"
+    )
     shutil.rmtree(place_.home)
     empty = f"http://{place_.server.address}/nothing"
     done = run(place_, PIP_CONFIG_FILE=str(settings), PIP_INDEX_URL=empty)
@@ -403,12 +406,19 @@ def command_line(*words, **more):
     tool = ROOT / "build" / "bin" / "horngate"
     if not tool.exists():
         pytest.skip("build/bin/horngate is not built")
-    return subprocess.run([tool, *words], capture_output=True, text=True, env={**os.environ, **more})
+    return subprocess.run(
+        [tool, *words], capture_output=True, text=True, env={**os.environ, **more}
+    )
 
 
 def test_the_command_runs_it(tmp_path):
     done = command_line(
-        "engines", "install", "onnx", HORNGATE_HOME=str(tmp_path), PIP_NO_INDEX="1", PIP_FIND_LINKS=""
+        "engines",
+        "install",
+        "onnx",
+        HORNGATE_HOME=str(tmp_path),
+        PIP_NO_INDEX="1",
+        PIP_FIND_LINKS="",
     )
     assert done.returncode == 1
     assert "horngate engines install: onnxruntime-" in done.stderr, done.stderr
@@ -449,5 +459,34 @@ def test_both_commands_list_the_same(tmp_path):
         else:
             assert "native       0.1.0    ready          built in" in said.stdout
             assert "onnx         -        not ready      " in said.stdout
-            assert "theano       -        not installed  `horngate engines install theano`" in said.stdout
+            assert (
+                "theano       -        not installed  `horngate engines install theano`"
+                in said.stdout
+            )
             assert "null         1        ready" in done.stdout
+
+
+def test_the_command_tests_an_engine(tmp_path):
+    """The examples of all functions, then the cases; arguments go to pytest."""
+    done = command_line("engines", "test", "native", "-k", "softsign", "-p", "no:cacheprovider")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "native: examples of 163 functions, 0 wrong" in done.stdout
+    passed = re.search(r"(\d+) passed, \d+ deselected", done.stdout)
+    assert passed and int(passed[1]) > 5, done.stdout
+    done = command_line("engines", "test", "abacus")
+    assert done.returncode == 2 and "there are native, " in done.stderr
+    done = command_line("engines", "test", "onnx", HORNGATE_ONNX=str(tmp_path))
+    assert done.returncode == 1 and "it is not ready: ONNX Runtime was not found" in done.stderr
+
+
+def test_examples_find_what_is_wrong():
+    """An engine that gives zeros fails them."""
+    path = os.pathsep.join(p for p in sys.path if p)
+    done = subprocess.run(
+        [sys.executable, "-m", "horngate._engine_examples"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "KERAS_BACKEND": "null", "PYTHONPATH": path},
+    )
+    wrong = re.search(r"null: examples of 163 functions, (\d+) wrong", done.stdout)
+    assert done.returncode == 1 and wrong and int(wrong[1]) > 50, done.stdout

@@ -65,7 +65,10 @@ def make_environment(python, files, folder, target):
     # What the wheels gave builds it: nothing else is downloaded.
     _run([*pip, "--no-build-isolation", *sources])
     # Compiled for where it will be, because messages show paths.
-    _run([own, "-m", "compileall", "-q", "-s", str(folder), "-p", str(target), str(venv / "lib")], ok=(0, 1))
+    _run(
+        [own, "-m", "compileall", "-q", "-s", str(folder), "-p", str(target), str(venv / "lib")],
+        ok=(0, 1),
+    )
     for script in (venv / "bin").iterdir():
         if not script.name.startswith("python"):  # they name the folder that will be renamed
             script.unlink()

@@ -28,13 +28,20 @@ def install(name, force=False):
     machine, system = platform.machine(), platform.system()
     if machine not in engine["machines"] or system != "Linux":
         known = ", ".join(engine["machines"])
-        raise InstallError(f"{name} can be installed on Linux on {known}; this is {system} on {machine}.")
+        raise InstallError(
+            f"{name} can be installed on Linux on {known}; this is {system} on {machine}."
+        )
     with place.locked(name):
         target = place.folder_of(name)
         if not force and place.is_whole(name, engine["version"]):
             print(f"{name} {engine['version']} is already in {target}.")
             return
-        if not force and target.exists() and not (target / place.RECORD).exists() and any(target.iterdir()):
+        if (
+            not force
+            and target.exists()
+            and not (target / place.RECORD).exists()
+            and any(target.iterdir())
+        ):
             raise InstallError(
                 f"{target} was not made by this command; --force replaces it, "
                 f"`horngate engines remove {name}` removes it."
@@ -89,7 +96,10 @@ def main(arguments):
     for name in names:
         if name not in ENGINES:
             known = ", ".join(ENGINES)
-            print(f'horngate engines {command}: there is no "{name}"; it can be {known}.', file=sys.stderr)
+            print(
+                f'horngate engines {command}: there is no "{name}"; it can be {known}.',
+                file=sys.stderr,
+            )
             return 2
     signal.signal(signal.SIGTERM, _interrupted)
     signal.signal(signal.SIGHUP, _interrupted)

@@ -19,7 +19,11 @@ _PAUSES = (0.5, 2, 5, 10)
 def fetch(index, file, folder):
     """The file in the folder, whole and with the right hash."""
     target = Path(folder) / file["name"]
-    if target.is_file() and target.stat().st_size == file["size"] and _hash(target) == file["sha256"]:
+    if (
+        target.is_file()
+        and target.stat().st_size == file["size"]
+        and _hash(target) == file["sha256"]
+    ):
         return target
     # The hash in its name: what is left of another file must not be continued.
     part = target.with_name(f"{file['name']}.{file['sha256'][:12]}.part")
@@ -73,7 +77,9 @@ def _read(index, url, file, part, progress):
     # Encoded contents would have other positions.
     with index.open(url, {"Accept-Encoding": "identity", **headers}) as answer:
         begins = f"bytes {have}-"
-        goes_on = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(begins)
+        goes_on = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(
+            begins
+        )
         have = have if goes_on else 0
         progress.start_at(have)
         with open(part, "ab" if goes_on else "wb") as out:
@@ -92,7 +98,9 @@ def _read(index, url, file, part, progress):
 
 def _failed(file, part, why):
     kept = part.stat().st_size if part.exists() else 0
-    more = f" {kept} of {file['size']} bytes are kept; the next install goes on there." if kept else ""
+    more = (
+        f" {kept} of {file['size']} bytes are kept; the next install goes on there." if kept else ""
+    )
     return InstallError(f"the download of {file['name']} failed: {why}.{more}")
 
 

@@ -76,8 +76,7 @@ def check_room(bytes_needed):
 def made_aside(name):
     """A new folder beside the engine's. It takes its place if all goes well, and is gone if not."""
     target = folder_of(name)
-    for left in target.parent.glob(f".{name}.new.*"):  # of one that was killed
-        shutil.rmtree(left, ignore_errors=True)
+    _clean(name)
     fresh = Path(tempfile.mkdtemp(prefix=f".{name}.new.", dir=target.parent))
     try:
         fresh.chmod(0o777 & ~_umask())
@@ -86,6 +85,12 @@ def made_aside(name):
     finally:
         # What is here now is half-made, or the folder that was replaced.
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _clean(name):
+    """Removes what an install that was killed left. Engines are not looked for there."""
+    for left in folder_of(name).parent.glob(f".{name}.new.*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _umask():
@@ -118,6 +123,7 @@ def write_record(folder, version, paths):
 def remove(name):
     """Takes an engine's folder away, at once; says whether there was one."""
     target = folder_of(name)
+    _clean(name)
     if not target.is_dir():
         return False
     aside = Path(tempfile.mkdtemp(prefix=f".{name}.new.", dir=target.parent))
