@@ -21,11 +21,11 @@ using winograd::kWindow;
 using winograd::Pixels;
 
 // What the transformed windows and tiles of a block may take.
-constexpr int64_t kBlockBytes = 640 << 10;
+constexpr int64_t kBlockBytes = 256 << 10;
 constexpr int64_t kMostTiles = 64;
 constexpr int64_t kWeightsPerTile = 4096;
 // Transformed, they are four times as large: too many for the caches do not pay for a few tiles.
-constexpr int64_t kMostWeights = 512 * 512, kMostWeightsPerTile = 128 * 128;
+constexpr int64_t kMostWeights = 512 * 512, kMostWeightsPerTile = 8192;
 // Rows of the products that run best.
 constexpr int64_t kGoodTiles = 14;
 
