@@ -88,6 +88,10 @@ using FoldKernel = void (*)(void* acc, const void* src, size_t n);
 /// dst[i] = fold(src[i * length], ..., src[i * length + length - 1]) for i < n, in the lane itself.
 using SegmentKernel = void (*)(void* dst, const void* src, size_t n, size_t length);
 
+/// acc[i] = fold(acc[i], rows[0][i], ..., rows[kFoldRows - 1][i]) for i < n, in the lane itself.
+inline constexpr int kFoldRows = 8;
+using FoldRowsKernel = void (*)(void* acc, const void* const* rows, size_t n);
+
 struct Kernels {
   Kernel op[kOpCount][kLaneCount];      // by lane of the operands (for select: of b and c)
   Kernel cast[kLaneCount][kLaneCount];  // [from][to]
@@ -96,6 +100,7 @@ struct Kernels {
   Kernel widen_add;                     // f64 dst = f64 a + f32 b
   FoldKernel fold[kFoldCount][kLaneCount];
   SegmentKernel segment[kFoldCount][kLaneCount];
+  FoldRowsKernel fold_rows[kFoldCount][kLaneCount];
 
   Kernel of(Op o, Lane lane) const { return op[static_cast<int>(o)][static_cast<int>(lane)]; }
   Kernel cast_of(Lane from, Lane to) const {
@@ -108,6 +113,9 @@ struct Kernels {
   }
   SegmentKernel segment_of(Fold f, Lane lane) const {
     return segment[static_cast<int>(f)][static_cast<int>(lane)];
+  }
+  FoldRowsKernel fold_rows_of(Fold f, Lane lane) const {
+    return fold_rows[static_cast<int>(f)][static_cast<int>(lane)];
   }
   void set(Op o, Lane lane, Kernel k) { op[static_cast<int>(o)][static_cast<int>(lane)] = k; }
 };

@@ -77,6 +77,9 @@ HWY_INLINE T fold_block(const T* p, size_t n) {
   for (; i + lanes <= n; i += lanes) v0 = f(d, v0, hn::LoadU(d, p + i));
   if (i < n) v1 = hn::IfThenElse(hn::FirstN(d, n - i), f(d, v1, load_n(d, p + i, n - i)), v1);
   v0 = f(d, f(d, v0, v1), f(d, v2, v3));
+  // The same tree, in registers.
+  if constexpr (std::is_same_v<F, SumFold<float>> || std::is_same_v<F, SumFold<double>>)
+    return hn::GetLane(hn::SumOfLanes(d, v0));
   alignas(64) T lane[hn::MaxLanes(d)];
   hn::Store(v0, d, lane);
   for (size_t width = lanes / 2; width; width /= 2)
@@ -120,10 +123,35 @@ void segment_kernel(void* dst, const void* src, size_t n, size_t length) {
   for (; i < n; ++i, p += length) po[i] = fold_block<T, F>(p, length);
 }
 
+// Several rows at a time: an accumulator is read and written once for all of them.
+template <class T, class F>
+void fold_rows_kernel(void* acc, const void* const* rows, size_t n) {
+  const hn::ScalableTag<T> d;
+  const F f;
+  const size_t lanes = hn::Lanes(d);
+  T* to = static_cast<T*>(acc);
+  const T* p[kFoldRows];
+  for (int k = 0; k < kFoldRows; ++k) p[k] = static_cast<const T*>(rows[k]);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto a = f(d, hn::LoadU(d, p[0] + i), hn::LoadU(d, p[1] + i));
+    const auto b = f(d, hn::LoadU(d, p[2] + i), hn::LoadU(d, p[3] + i));
+    const auto c = f(d, hn::LoadU(d, p[4] + i), hn::LoadU(d, p[5] + i));
+    const auto e = f(d, hn::LoadU(d, p[6] + i), hn::LoadU(d, p[7] + i));
+    hn::StoreU(f(d, hn::LoadU(d, to + i), f(d, f(d, a, b), f(d, c, e))), d, to + i);
+  }
+  for (; i < n; ++i) {
+    const T a = F::one(F::one(p[0][i], p[1][i]), F::one(p[2][i], p[3][i]));
+    const T c = F::one(F::one(p[4][i], p[5][i]), F::one(p[6][i], p[7][i]));
+    to[i] = F::one(to[i], F::one(a, c));
+  }
+}
+
 template <class T, class F>
 void set(Kernels& k, Fold fold, Lane lane) {
   k.fold[static_cast<int>(fold)][static_cast<int>(lane)] = fold_kernel<T, F>;
   k.segment[static_cast<int>(fold)][static_cast<int>(lane)] = segment_kernel<T, F>;
+  k.fold_rows[static_cast<int>(fold)][static_cast<int>(lane)] = fold_rows_kernel<T, F>;
 }
 template <class T>
 void fill(Kernels& k, Lane lane) {

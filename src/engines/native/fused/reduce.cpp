@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kPart = 1 << 15;    // elements that a part of a reduction has at least
 constexpr int64_t kEnoughTasks = 64;  // parts beyond these would not occupy more threads
-constexpr int64_t kShortSegment = 128;
+constexpr int64_t kShortSegment = 128, kMediumSegment = 512;
 constexpr int64_t kJoined = 1024;  // elements that short rows are joined up to
 
 template <class T>
@@ -70,6 +70,13 @@ Op op_of(Fold fold) {
     case Fold::all: break;
   }
   return Op::logical_and;
+}
+
+// An input that is one value per row: where rows are joined, it has to be spread over their elements.
+bool has_row_values(const Space& space, size_t inputs, size_t run) {
+  for (size_t a = 0; a < inputs; ++a)
+    if (space.is_uniform(a, run) && !space.is_invariant(a, run)) return true;
+  return false;
 }
 
 // Nothing to reduce: every output is the identity.
@@ -139,9 +146,10 @@ KeptOffsets::KeptOffsets(const Space& space, size_t axes, size_t inputs,
 
 int64_t KeptOffsets::operator()(size_t reduced, int64_t k) const {
   int64_t offset = base_[reduced];
-  for (size_t i = extent_.size(); i-- > 0; k /= extent_[i])
+  if (extent_.empty()) return offset;
+  for (size_t i = extent_.size(); i-- > 1; k /= extent_[i])
     offset += k % extent_[i] * stride_[reduced][i];
-  return offset;
+  return offset + k * stride_[reduced][0];
 }
 
 Split::Split(int64_t results, int64_t items, int64_t item_size, int64_t least) {
@@ -176,7 +184,10 @@ std::unique_ptr<Schedule> make_reduction(const Program& program, Space space) {
   if (rank > 0 && space.reduced[rank - 1]) {
     const auto outer_end = space.reduced.begin() + static_cast<std::ptrdiff_t>(run);
     const bool only_here = std::count(space.reduced.begin(), outer_end, true) == 0;
-    if (run > 0 && run_size < kShortSegment && only_here) {
+    const bool is_short =
+        run_size < kShortSegment ||
+        (run_size < kMediumSegment && !has_row_values(space, program.inputs.size(), run));
+    if (run > 0 && is_short && only_here) {
       inner = run;
       while (inner > 0 && space.size(inner, rank) < kJoined) --inner;
       return make_segment_reduction(program, space, inner, run);

@@ -31,7 +31,13 @@ class ColumnReduction final : public Schedule {
         width_(narrow_ ? width : machine_.row_length()),
         tile_(tile_size()),
         tiles_(narrow_ ? 1 : (width_ + tile_ - 1) / tile_),
-        split_(results_ * tiles_, items(), tile_, kPerFlush) {
+        split_(results_ * tiles_, items(), tile_, kPerFlush),
+        many_rows_(!narrow_ && program.code.empty() && program.outputs.size() == 1 &&
+                           program.outputs[0].value < program.inputs.size() &&
+                           stored_as_lane(program.inputs[program.outputs[0].value]) &&
+                           space.is_contiguous(program.outputs[0].value, inner)
+                       ? machine_.kernels().fold_rows_of(outputs_[0].fold, outputs_[0].lane)
+                       : nullptr) {
     for (const Reduced& r : outputs_)
       where_.emplace_back(space, program.inputs.size() + r.output, inner, r.dtype,
                           machine_.kernels(), true);
@@ -148,6 +154,7 @@ class ColumnReduction final : public Schedule {
     const int64_t last = std::min(first + split_.items_per_part, items());
     const int64_t per_row = narrow_ ? m.blocks_per_row() : 1, block = m.block();
     const int64_t start = narrow_ ? 0 : tile % tiles_ * tile_;
+    if (many_rows_) return add_rows(c, levels[0], tile, first, last);
     int64_t row = -2;
     for (int64_t item = first; item < last; ++item) {
       const int64_t at = tile / tiles_ * rows_ + item / per_row;
@@ -174,6 +181,33 @@ class ColumnReduction final : public Schedule {
     }
   }
 
+  // Inputs that are reduced as they are: several rows at once, so that the accumulators, which what streams by
+  // pushes out of the first-level cache, are seldom read and written.
+  void add_rows(Machine::Context& c, const Levels& level, int64_t tile, int64_t first,
+                int64_t last) const {
+    const Machine& m = machine_;
+    const Reduced& r = outputs_[0];
+    const int64_t start = tile % tiles_ * tile_;
+    const auto n = static_cast<size_t>(std::min(tile_, width_ - start));
+    const bool flushes = r.fold == Fold::sum && is_float(r.lane);
+    const int64_t lane = static_cast<int64_t>(size_of(r.lane));
+    const void* rows[kFoldRows];
+    for (int64_t item = first; item < last; ++item) {
+      if (item == first)
+        m.seek(c, tile / tiles_ * rows_ + item);
+      else
+        m.next(c);
+      m.run(c, 0, 1);  // only finds where the row is
+      const int64_t done = item - first, k = done % kFoldRows;
+      rows[k] = static_cast<const char*>(m.reduced(c, r.output)) + start * lane;
+      if (last - (item - k) < kFoldRows)
+        r.accumulate(level.first, level.first, rows[k], nullptr, n, 0);
+      else if (k == kFoldRows - 1)
+        many_rows_(level.first, rows, n);
+      if (flushes && done % kPerFlush == kPerFlush - 1) flush(0, level);
+    }
+  }
+
   // Halves the number of groups of `width_` until one is left.
   void fold_to_width(const Reduced& r, char* sums) const {
     const int64_t bytes = width_ * static_cast<int64_t>(size_of(r.wide));
@@ -190,6 +224,7 @@ class ColumnReduction final : public Schedule {
   KeptOffsets offsets_;
   int64_t results_, rows_, width_, tile_, tiles_;
   Split split_;
+  FoldRowsKernel many_rows_;  // or null
   std::vector<Strided> where_;
 };
 

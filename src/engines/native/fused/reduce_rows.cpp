@@ -1,6 +1,7 @@
 // Reductions along rows: each block is folded to one value (long rows) or to one per segment (short
 // rows).
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "engines/native/fused/reduce.h"
@@ -48,10 +49,15 @@ class RowReduction final : public Schedule {
   void finish(void* const* out, int64_t k, const uint64_t* sums) const {
     for (size_t i = 0; i < outputs_.size(); ++i) {
       const Reduced& r = outputs_[i];
-      uint64_t lane = 0;
-      r.narrow(&lane, sums + i, nullptr, nullptr, 1, 0);
       char* at = static_cast<char*>(out[r.output]);
       at += offsets_(i, k) * static_cast<int64_t>(r.stored_size());
+      if (r.wide == Lane::f64 && r.dtype == DType::float32) {  // short rows come here often
+        const auto sum = static_cast<float>(std::bit_cast<double>(sums[i]));
+        std::memcpy(at, &sum, sizeof sum);
+        continue;
+      }
+      uint64_t lane = 0;
+      r.narrow(&lane, sums + i, nullptr, nullptr, 1, 0);
       r.store(at, &lane, nullptr, nullptr, 1, 0);
     }
   }
@@ -66,23 +72,26 @@ class RowReduction final : public Schedule {
     const int64_t per_row = m.blocks_per_row(), block = m.block(), length = m.row_length();
     int64_t row = -2;
     for (int64_t t = begin; t < end; ++t) {
-      const int64_t k = t / split_.parts, first = t % split_.parts * split_.items_per_part;
+      const bool whole = split_.parts == 1;
+      const int64_t k = whole ? t : t / split_.parts;
+      const int64_t first = whole ? 0 : t % split_.parts * split_.items_per_part;
       const int64_t last = std::min(first + split_.items_per_part, items_);
       for (size_t i = 0; i < outputs_.size(); ++i) sums[i] = outputs_[i].wide_identity;
       for (int64_t item = first; item < last; ++item) {
-        const int64_t at = (k * items_ + item) / per_row;
+        const int64_t at = per_row == 1 ? k * items_ + item : (k * items_ + item) / per_row;
         if (at == row + 1)
           m.next(c);
         else if (at != row)
           m.seek(c, at);
         row = at;
-        const int64_t pos = item % per_row * block, n = std::min(block, length - pos);
+        const int64_t pos = per_row == 1 ? 0 : item % per_row * block;
+        const int64_t n = std::min(block, length - pos);
         m.run(c, pos, n);
         for (size_t i = 0; i < outputs_.size(); ++i)
           m.kernels().fold_of(outputs_[i].fold, outputs_[i].lane)(
               sums + i, m.reduced(c, outputs_[i].output), static_cast<size_t>(n));
       }
-      if (split_.parts == 1)
+      if (whole)
         finish(out, k, sums);
       else
         std::memcpy(scratch + t * count(), sums, outputs_.size() * 8);
