@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "engines/native/fused/schedule.h"
+#include "engines/native/kernels/strided_copy.h"
 #include "engines/native/threads.h"
 #include "ir/check.h"
 
@@ -57,6 +58,43 @@ Space simple_space(const Program& program, const Ints& extent, const std::vector
   return simplify(std::move(s), priority);
 }
 
+// A program that computes nothing: broadcasts along outer axes, repetitions of rows.
+class CopySchedule final : public Schedule {
+ public:
+  CopySchedule(const Program& program, const Space& space)
+      : item_(static_cast<int64_t>(horngate::size_of(program.inputs[0]))),
+        from_(space.offset[0]),
+        to_(space.offset[1]),
+        copy_(axes_of(space), program.inputs[0]) {}
+
+  void run(const void* const* in, void* const* out, void*) const override {
+    copy_.run(static_cast<const char*>(in[0]) + from_ * item_,
+              static_cast<char*>(out[0]) + to_ * item_);
+  }
+
+  /// Rows are long enough, and dense on both sides.
+  static bool fits(const Program& program, const Space& space) {
+    constexpr int64_t kLongRow = 16;
+    if (!program.code.empty() || program.inputs.size() != 1 || program.outputs.size() != 1 ||
+        program.outputs[0].value != 0 || program.outputs[0].dtype != program.inputs[0])
+      return false;
+    const size_t rank = space.rank();
+    return rank > 0 && space.extent[rank - 1] >= kLongRow && space.stride[0][rank - 1] == 1 &&
+           space.stride[1][rank - 1] == 1;
+  }
+
+ private:
+  static kernels::CopyAxes axes_of(const Space& s) {
+    kernels::CopyAxes axes;
+    for (size_t i = 0; i < s.rank(); ++i)
+      axes.push_back({s.extent[i], s.stride[0][i], s.stride[1][i]});
+    return axes;
+  }
+
+  int64_t item_, from_, to_;
+  kernels::StridedCopy copy_;
+};
+
 }  // namespace
 
 Group::~Group() = default;
@@ -68,6 +106,8 @@ std::unique_ptr<Group> Group::make(Program program, Ints extent, std::vector<Acc
   Space space = simple_space(program, extent, in, out, std::move(reduced_axes));
   if (program.reduces())
     group->schedule_ = make_reduction(program, std::move(space));
+  else if (space.size() != 0 && CopySchedule::fits(program, space))
+    group->schedule_ = std::make_unique<CopySchedule>(program, space);
   else if (space.size() != 0)
     group->schedule_ = std::make_unique<PlainSchedule>(program, std::move(space));
   return group;

@@ -10,6 +10,7 @@ namespace {
 
 // Runs shorter than this are not worth a call of the vector kernel.
 constexpr int64_t kShortRun = 16;
+constexpr int64_t kShortFill = 64;  // bytes
 
 template <class F>
 decltype(auto) with_lane(Lane lane, F&& f) {
@@ -33,6 +34,15 @@ struct LaneOf {
           std::conditional_t<(std::is_integral_v<T> && sizeof(T) < 4), int32_t,
                              std::conditional_t<std::is_same_v<T, uint32_t>, int64_t, T>>>>;
 };
+
+/// Whole vectors of 16 bytes: up to 15 bytes more than asked for, which registers have room for.
+template <class L>
+void fill_short(L* dst, L value, int64_t n) {
+  constexpr int64_t kLanes = 16 / sizeof(L);
+  L block[kLanes];
+  std::fill_n(block, kLanes, value);
+  for (int64_t i = 0; i < n; i += kLanes) std::memcpy(dst + i, block, 16);
+}
 
 template <class T, class L>
 L to_lane(T v) {
@@ -91,7 +101,10 @@ struct Strided::Cursor {
 
 Strided::Strided(const Space& space, size_t access, size_t from, DType dtype,
                  const Kernels& kernels, bool kept_only)
-    : dtype_(dtype), load_(kernels.load_of(dtype)), store_(kernels.store_of(dtype)) {
+    : dtype_(dtype),
+      load_(kernels.load_of(dtype)),
+      store_(kernels.store_of(dtype)),
+      fill_(kernels.of(Op::copy, lane_of(dtype))) {
   for (size_t i = from; i < space.rank(); ++i) {
     if (kept_only && space.reduced[i]) continue;
     const int64_t n = space.extent[i], stride = space.stride[access][i];
@@ -123,7 +136,13 @@ void Strided::load(void* lanes, const void* base, int64_t pos, int64_t n) const 
       for (int64_t r = 0; r < at.repeats; ++r, p += at.step, dst += run) {
         if (stride == 0) {
           const L value = to_lane<T, L>(*p);
-          for (int64_t i = 0; i < run; ++i) dst[i] = value;
+          if (run * static_cast<int64_t>(sizeof(L)) <= kShortFill) {
+            fill_short(dst, value, run);
+          } else {
+            alignas(64) L block[64 / sizeof(L)];
+            std::fill_n(block, 64 / sizeof(L), value);
+            fill_(dst, block, nullptr, nullptr, static_cast<size_t>(run), kScalarA);
+          }
         } else if (stride == 1 && run >= kShortRun) {
           load_(dst, p, nullptr, nullptr, static_cast<size_t>(run), 0);
         } else {

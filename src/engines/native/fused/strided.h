@@ -16,7 +16,8 @@ class Strided {
   Strided(const Space& space, size_t access, size_t from, DType dtype, const Kernels& kernels,
           bool kept_only = false);
 
-  /// Elements [pos, pos + n) of the row that starts at base become lanes.
+  /// Elements [pos, pos + n) of the row that starts at base become lanes. Up to 15 bytes behind the last lane are
+  /// overwritten.
   void load(void* lanes, const void* base, int64_t pos, int64_t n) const;
   void store(void* base, const void* lanes, int64_t pos, int64_t n) const;
 
@@ -24,7 +25,7 @@ class Strided {
   struct Cursor;
   std::vector<int64_t> extent_, stride_;
   DType dtype_;
-  Kernel load_, store_;
+  Kernel load_, store_, fill_;
 };
 
 /// Rows of a transposed array: row i of the result, `pitch` bytes after the one before, has the

@@ -9,6 +9,9 @@
 namespace horngate::native::kernels {
 namespace {
 
+// Rows lie anywhere: the start of one is asked for while those before it are copied.
+constexpr int64_t kAhead = 6, kPrefetched = 512;
+
 /// x is (outer, n, inner), the result (outer, count, inner).
 struct Gather {
   AxisSplit split;
@@ -21,6 +24,12 @@ struct Gather {
     parallel_for(split.outer * count, grain_for(bytes), [&](int64_t begin, int64_t end) {
       int64_t o = begin / count, i = begin % count;
       for (int64_t row = begin; row < end; ++row) {
+        if (inner > 1 && i + kAhead < count) {
+          const auto* next =
+              reinterpret_cast<const char*>(x + (o * split.n + indices[i + kAhead]) * inner);
+          for (int64_t at = 0; at < std::min(bytes, kPrefetched); at += 64)
+            __builtin_prefetch(next + at);
+        }
         const T* from = x + (o * split.n + indices[i]) * inner;
         if (inner == 1)
           y[row] = *from;
