@@ -6,6 +6,7 @@
 
 #include "engines/native/layout.h"
 #include "engines/native/memory_plan.h"
+#include "engines/native/row_chain.h"
 #include "engines/native/views.h"
 #include "engines/native/work.h"
 #include "ir/align.h"
@@ -33,7 +34,10 @@ class Executable::Compiler {
     consumers_ = consumers_of(g_);
     views_ = find_views(g_, steps, maker_, consumers_);
     make_steps(steps);
-    if (!g_.in_place.empty()) merge_updates();
+    if (!g_.in_place.empty())
+      merge_updates();
+    else if (!is_plain())
+      chain_rows();
     make_groups();
     place_outputs();
     place_sparse();
@@ -53,6 +57,7 @@ class Executable::Compiler {
     std::vector<ValueId> in, out;
     std::vector<uint8_t> in_whole, out_whole;  // of a group: accessed element by element, in order
     size_t set_in = 1, set_out = 1;            // values per set of a merged group
+    const GraphNode* node = nullptr;           // of a kernel
   };
 
   const GraphNode* maker(ValueId v) const {
@@ -205,6 +210,7 @@ class Executable::Compiler {
     const KernelFactory make = find_kernel(n.prim);
     invariant(make != nullptr, "there is no native kernel of ", primitive(n.prim).name);
     step.kernel = make(call);
+    values.node = &n;
     step.name = primitive(n.prim).name;
     step.node = n.name;
     step.has_bodies = !n.bodies.empty();
@@ -328,11 +334,107 @@ class Executable::Compiler {
       for (ValueId v : values_[s].out) made_by[v] = static_cast<int64_t>(h);
       merged[s] = 1;
     }
-    size_t kept = 0;
-    for (size_t s = 0; s < values_.size(); ++s) {
-      if (merged[s]) continue;
+    for (size_t s = 0; s < values_.size(); ++s)
       if (pending_[s].sets.size() > 1)
         exe_.steps_[s].name += text_of(" x ", pending_[s].sets.size());
+    remove_steps(merged);
+  }
+
+  /// The step as part of a row chain, if it can be one.
+  std::optional<RowMember> row_member(size_t s) const {
+    const PendingGroup& group = pending_[s];
+    const StepValues& values = values_[s];
+    const bool is_kernel = values.node && is_row_kernel(values.node->prim);
+    if (!is_kernel && group.sets.size() != 1) return std::nullopt;
+    for (ValueId v : values.out)
+      if (stable_[v] || g_.values[v].sparse) return std::nullopt;
+    RowMember m;
+    const auto add = [&](std::vector<RowMember::Operand>& list, ValueId v, fused::Access access) {
+      const TensorType& type = g_.values[alias_of_[v]];
+      list.push_back({alias_of_[v], std::move(access), static_cast<int64_t>(size_of(type.dtype)),
+                      type.shape.size()});
+    };
+    if (is_kernel) {
+      m.node = values.node;
+      m.from = g_.values[values.in[0]];
+      m.to = g_.values[values.out[0]];
+      m.extent = m.to.shape.dims();
+      add(m.in, values.in[0], {Ints(m.extent.size(), 0), 0});
+      add(m.out, values.out[0], {contiguous_strides(m.extent), 0});
+      return m;
+    }
+    m.program = &group.program;
+    m.extent = group.sets[0].extent;
+    m.reduced = group.reduced;
+    for (size_t i = 0; i < values.in.size(); ++i) add(m.in, values.in[i], group.sets[0].in[i]);
+    for (size_t o = 0; o < values.out.size(); ++o) add(m.out, values.out[o], group.sets[0].out[o]);
+    return m;
+  }
+
+  /// Neighbouring steps over the same rows become one.
+  void chain_rows() {
+    std::vector<std::optional<RowMember>> members(values_.size());
+    for (size_t s = 0; s < members.size(); ++s) members[s] = row_member(s);
+    const std::vector<RowRange> chains = find_row_chains(members);
+    if (chains.empty()) return;
+    const auto used = find_uses();
+    std::vector<uint8_t> gone(values_.size(), 0);
+    for (const RowRange& chain : chains) {
+      std::vector<const RowMember*> list;
+      Step step;
+      StepValues values;
+      for (size_t s = chain.first; s < chain.first + chain.count; ++s) {
+        list.push_back(&*members[s]);
+        step.name += (step.name.empty() ? "rows(" : ", ") + exe_.steps_[s].name;
+        step.node = exe_.steps_[s].node;
+        step.work += exe_.steps_[s].work;
+        gone[s] = s > chain.first;
+      }
+      step.name += ")";
+      RowChain made = make_row_chain(list, chain.rows, values_inside(chain, used));
+      step.kernel = std::move(made.kernel);
+      values.in = std::move(made.in);
+      values.out = std::move(made.out);
+      exe_.steps_[chain.first] = std::move(step);
+      values_[chain.first] = std::move(values);
+      pending_[chain.first] = {};
+    }
+    remove_steps(gone);
+  }
+
+  /// From the first to the last step that writes or reads each root; all of them for what a call takes or gives.
+  std::vector<std::pair<size_t, size_t>> find_uses() const {
+    std::vector<std::pair<size_t, size_t>> used(alias_of_.size(), {values_.size(), 0});
+    for (size_t s = 0; s < values_.size(); ++s)
+      for (const auto* list : {&values_[s].in, &values_[s].out})
+        for (ValueId v : *list) {
+          auto& [first, last] = used[alias_of_[v]];
+          first = std::min(first, s);
+          last = std::max(last, s);
+        }
+    for (ValueId v : g_.outputs) used[alias_of_[v]] = {0, values_.size()};
+    return used;
+  }
+
+  /// Roots that only the steps of the chain write and read.
+  std::vector<ValueId> values_inside(const RowRange& chain,
+                                     const std::vector<std::pair<size_t, size_t>>& used) const {
+    std::vector<ValueId> inside;
+    for (size_t s = chain.first; s < chain.first + chain.count; ++s)
+      for (ValueId v : values_[s].out) {
+        const ValueId root = alias_of_[v];
+        const auto [first, last] = used[root];
+        if (first >= chain.first && last < chain.first + chain.count &&
+            place_[root].kind == Place::nowhere)
+          inside.push_back(root);
+      }
+    return inside;
+  }
+
+  void remove_steps(const std::vector<uint8_t>& gone) {
+    size_t kept = 0;
+    for (size_t s = 0; s < values_.size(); ++s) {
+      if (gone[s]) continue;
       if (kept != s) {
         exe_.steps_[kept] = std::move(exe_.steps_[s]);
         values_[kept] = std::move(values_[s]);
@@ -378,9 +480,11 @@ class Executable::Compiler {
   /// Which members' values are graph outputs or read by other steps.
   std::vector<uint8_t> members_read_outside(const StepNodes& s) {
     std::vector<uint8_t> outside(s.nodes.size(), 0);
-    for (size_t k = 0; k < s.nodes.size(); ++k)
+    for (size_t k = 0; k < s.nodes.size(); ++k) {
+      if (std::find(s.unstored.begin(), s.unstored.end(), s.nodes[k]) != s.unstored.end()) continue;
       for (uint32_t c : consumers_[g_.nodes[s.nodes[k]].out[0]])
         outside[k] |= !std::binary_search(s.nodes.begin(), s.nodes.end(), c);
+    }
     return outside;
   }
 
@@ -400,7 +504,7 @@ class Executable::Compiler {
       copy.kernel = copy_kernel(g_.values[g_.outputs[i]]);
       copy.name = "copy";
       exe_.steps_.push_back(std::move(copy));
-      values_.push_back({{g_.outputs[i]}, {}, {}, {}, 1, 1});
+      values_.emplace_back().in = {g_.outputs[i]};
       copies_.emplace_back(exe_.steps_.size() - 1, i);
     }
   }

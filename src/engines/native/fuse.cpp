@@ -1,10 +1,13 @@
 // Fusion. Nodes are visited from the last to the first: a node joins the group of its earliest consumer when it
 // has that group's iteration space. A group runs at the place of its root, so whatever else reads a member's
 // value runs later, and everything that members read is made before: there can be no cycle. Then neighbours with
-// one iteration space that read the same values, or make parts of one concat, become one group.
+// one iteration space that read the same values, or make parts of one concat, become one group. Last, what is cheap
+// to compute from what is there anyway (x minus the mean of its row) is computed by every group that reads it: storing
+// it would cost more.
 #include "engines/native/fuse.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engines/native/kernel.h"
 #include "ir/plain.h"
@@ -20,7 +23,38 @@ struct Open {
   std::vector<uint32_t> nodes;  // descending while open
   std::vector<ValueId> inputs;  // values read from outside
   size_t outputs = 0;
+  std::vector<uint32_t> unstored;  // members that every reader computes for itself
 };
+
+constexpr size_t kMaxCone = 4;
+constexpr size_t kWorthRecomputing = 16 << 10;  // bytes
+
+bool is_cheap(Prim prim) {
+  switch (prim) {
+    case Prim::add:
+    case Prim::sub:
+    case Prim::mul:
+    case Prim::div:
+    case Prim::neg:
+    case Prim::abs:
+    case Prim::maximum:
+    case Prim::minimum:
+    case Prim::broadcast:
+    case Prim::select:
+    case Prim::eq:
+    case Prim::ne:
+    case Prim::lt:
+    case Prim::le:
+    case Prim::gt:
+    case Prim::ge: return true;
+    default: return false;
+  }
+}
+
+template <class List, class T>
+bool contains(const List& list, const T& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 class Fuser {
  public:
@@ -36,7 +70,10 @@ class Fuser {
 
   std::vector<StepNodes> run() {
     for (size_t i = g_.nodes.size(); i-- > 0;) visit(static_cast<uint32_t>(i));
-    if (!plain_) merge_neighbours();
+    if (!plain_) {
+      merge_neighbours();
+      recompute();
+    }
     std::vector<StepNodes> steps;
     for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
       const How how = primitive(g_.nodes[i].prim).how;
@@ -44,9 +81,9 @@ class Fuser {
         Open& group = groups_[static_cast<size_t>(group_[i])];
         if (group.root != i) continue;
         std::sort(group.nodes.begin(), group.nodes.end());
-        steps.push_back({group.nodes, true});
+        steps.push_back({group.nodes, true, group.unstored});
       } else if (how == How::kernel) {
-        steps.push_back({{i}, false});
+        steps.push_back({{i}, false, {}});
       }
     }
     return steps;
@@ -78,7 +115,7 @@ class Fuser {
 
   void open(uint32_t i, const Shape& extent) {
     group_[i] = static_cast<int32_t>(groups_.size());
-    groups_.push_back({extent, i, {i}, {}, 1});
+    groups_.push_back({extent, i, {i}, {}, 1, {}});
     for (ValueId v : g_.nodes[i].in) add_input(groups_.back(), v);
   }
 
@@ -157,12 +194,106 @@ class Fuser {
     a.nodes.clear();
   }
 
+  /// What one value takes to be computed again: members of its group, and what those read.
+  struct Cone {
+    std::vector<uint32_t> nodes;
+    std::vector<ValueId> leaves;
+  };
+
+  void recompute() {
+    copies_.resize(g_.nodes.size());
+    maker_.assign(g_.values.size(), -1);
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i)
+      for (ValueId v : g_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
+    for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
+      if (group_[i] < 0 || !is_cheap(g_.nodes[i].prim)) continue;
+      const ValueId v = g_.nodes[i].out[0];
+      Open& home = groups_[static_cast<size_t>(group_[i])];
+      if (home.root == i || is_output_[v] || g_.values[v].nbytes() < kWorthRecomputing) continue;
+      const std::vector<size_t> readers = groups_that_read(i);
+      const std::optional<Cone> cone = readers.empty() ? std::nullopt : cone_of(i, home);
+      if (!cone) continue;
+      bool fits = true;
+      for (size_t r : readers) fits = fits && may_recompute(groups_[r], home, v, *cone);
+      if (!fits) continue;
+      home.unstored.push_back(i);
+      --home.outputs;
+      for (size_t r : readers) add_cone(r, v, *cone);
+    }
+  }
+
+  /// Groups other than its own that read the node's value; none if anything else reads it.
+  std::vector<size_t> groups_that_read(uint32_t i) const {
+    std::vector<size_t> list;
+    const auto add = [&](size_t group) {
+      if (group != static_cast<size_t>(group_[i]) && !contains(list, group)) list.push_back(group);
+    };
+    for (uint32_t c : consumers_[g_.nodes[i].out[0]]) {
+      if (group_[c] < 0) return {};
+      add(static_cast<size_t>(group_[c]));
+      for (size_t copy : copies_[c]) add(copy);
+    }
+    return list;
+  }
+
+  /// At most one leaf is as large as the value: reading that one instead costs nothing.
+  std::optional<Cone> cone_of(uint32_t i, const Open& home) const {
+    Cone cone{{i}, {}};
+    size_t large = 0;
+    for (size_t k = 0; k < cone.nodes.size(); ++k)
+      for (ValueId v : g_.nodes[cone.nodes[k]].in) {
+        const int32_t from = maker_[v];
+        const bool member = from >= 0 && contains(home.nodes, static_cast<uint32_t>(from));
+        if (member && !is_stored(static_cast<uint32_t>(from), home)) {
+          const auto node = static_cast<uint32_t>(from);
+          if (!is_cheap(g_.nodes[node].prim)) return std::nullopt;
+          if (!contains(cone.nodes, node)) cone.nodes.push_back(node);
+        } else if (!contains(cone.leaves, v)) {
+          cone.leaves.push_back(v);
+          large += g_.values[v].shape.size() * 2 > home.extent.size();
+        }
+      }
+    if (cone.nodes.size() > kMaxCone || large > 1) return std::nullopt;
+    return cone;
+  }
+
+  /// A member that something outside its group reads.
+  bool is_stored(uint32_t i, const Open& home) const {
+    if (contains(home.unstored, i)) return false;
+    if (is_output_[g_.nodes[i].out[0]]) return true;
+    for (uint32_t c : consumers_[g_.nodes[i].out[0]])
+      if (!contains(home.nodes, c)) return true;
+    return false;
+  }
+
+  bool may_recompute(const Open& reader, const Open& home, ValueId v, const Cone& cone) const {
+    if (!(reader.extent == home.extent) || reader.nodes.size() + cone.nodes.size() > kMaxNodes)
+      return false;
+    size_t fresh = 0;
+    for (ValueId leaf : cone.leaves) fresh += !contains(reader.inputs, leaf);
+    return contains(reader.inputs, v) && reader.inputs.size() - 1 + fresh <= kMaxInputs;
+  }
+
+  void add_cone(size_t reader, ValueId v, const Cone& cone) {
+    Open& group = groups_[reader];
+    group.inputs.erase(std::find(group.inputs.begin(), group.inputs.end(), v));
+    for (uint32_t node : cone.nodes) {
+      if (contains(group.nodes, node)) continue;
+      group.nodes.push_back(node);
+      group.unstored.push_back(node);
+      copies_[node].push_back(reader);
+    }
+    for (ValueId leaf : cone.leaves) add_input(group, leaf);
+  }
+
   const Graph& g_;
   const bool plain_ = is_plain();
   std::vector<int32_t> group_;
   std::vector<Open> groups_;
   std::vector<SmallVec<uint32_t, 2>> consumers_;
   std::vector<uint8_t> is_output_;
+  std::vector<int32_t> maker_;               // per value, or -1
+  std::vector<SmallVec<size_t, 2>> copies_;  // per node: groups that compute it too
 };
 
 }  // namespace

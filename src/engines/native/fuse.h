@@ -12,6 +12,8 @@ namespace horngate::native {
 struct StepNodes {
   std::vector<uint32_t> nodes;  // ascending; the last one is the root, at whose place the step runs
   bool fused = false;
+  std::vector<uint32_t>
+      unstored;  // nodes whose values no other step reads: those that want one compute it too
 };
 
 std::vector<StepNodes> fuse(const Graph& graph);

@@ -23,6 +23,7 @@ constexpr int kSpins = 4000;  // some tens of microseconds
 constexpr int64_t kClosed = int64_t{1} << 62;
 
 thread_local int index_of_thread = 0;
+thread_local bool owns_the_pool = false;  // loops within its loop stay on this thread
 std::atomic<int> active_callers{0};
 std::atomic<int> wanted_threads{0};
 
@@ -153,10 +154,14 @@ void detail::parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context) 
   // Several callers share the threads: each leaves room for the others.
   const int threads =
       thread_count() - std::max(0, active_callers.load(std::memory_order_relaxed) - 1);
-  if (threads <= 1 || n <= grain || index_of_thread != 0) return chunk(context, 0, n);
+  if (threads <= 1 || n <= grain || index_of_thread != 0 || owns_the_pool)
+    return chunk(context, 0, n);
   const int64_t pieces = std::min<int64_t>(int64_t{threads} * 4, (n + grain - 1) / grain);
   const int64_t size = std::max(grain, (n + pieces - 1) / pieces);
-  if (!pool(thread_count() - 1).run(n, size, threads - 1, chunk, context)) chunk(context, 0, n);
+  owns_the_pool = true;
+  const bool done = pool(thread_count() - 1).run(n, size, threads - 1, chunk, context);
+  owns_the_pool = false;
+  if (!done) chunk(context, 0, n);
 }
 
 }  // namespace horngate::native

@@ -58,6 +58,11 @@ void generate(Law law, Stream stream, uint64_t first, int64_t count, float* out)
 void generate(Law law, Stream stream, uint64_t first, int64_t count, double* out);
 /// The bits themselves, 32 words each.
 void generate_bits(Stream stream, uint64_t first, int64_t count, uint32_t* out);
+/// 1 where the word is below the bound, else 0; 32 floats each.
+void generate_below(uint32_t bound, Stream stream, uint64_t first, int64_t count, float* out);
+
+/// A kernel may be asked for a part of its result that begins at a multiple of this.
+inline constexpr int64_t kPartUnit = kGroupBytes / 4;
 
 /// Kernel of a law over a float dtype.
 KernelPtr make_law(const KernelCall& call, Law law, int64_t seed);

@@ -290,6 +290,25 @@ HWY_INLINE void Generate(D d, Law law, Stream stream, uint64_t first, int64_t co
   }
 }
 
+void Below32(uint32_t bound, Stream stream, uint64_t first, int64_t count, float* out) {
+  const D32 d;
+  const hn::RebindToSigned<D32> di;
+  constexpr uint32_t kSign = uint32_t{1} << 31;
+  const auto sign = hn::Set(di, static_cast<int32_t>(kSign));
+  const auto limit = hn::Set(di, static_cast<int32_t>(bound ^ kSign));
+  const auto one = hn::Set(d, 1.0f);
+  constexpr int64_t kStep = 32, kPerGroup = kGroupBytes / 4;
+  for (int64_t at = 0; at < count; at += kStep) {
+    const int64_t n = count - at < kStep ? count - at : kStep;
+    float* data = out + at * kPerGroup;
+    Fill(stream, first + static_cast<uint64_t>(at), n, reinterpret_cast<uint64_t*>(data));
+    for (int64_t i = 0; i < n * kPerGroup; i += static_cast<int64_t>(hn::Lanes(d))) {
+      const auto word = hn::Xor(hn::BitCast(di, hn::LoadU(d, data + i)), sign);
+      hn::StoreU(hn::IfThenElseZero(hn::RebindMask(d, hn::Lt(word, limit)), one), d, data + i);
+    }
+  }
+}
+
 void Generate32(Law law, Stream stream, uint64_t first, int64_t count, float* out) {
   Generate(D32(), law, stream, first, count, out);
 }
@@ -306,12 +325,16 @@ namespace horngate::native::kernels::random {
 
 HWY_EXPORT(Generate32);
 HWY_EXPORT(Generate64);
+HWY_EXPORT(Below32);
 
 void generate(Law law, Stream stream, uint64_t first, int64_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(Generate32)(law, stream, first, count, out);
 }
 void generate(Law law, Stream stream, uint64_t first, int64_t count, double* out) {
   HWY_DYNAMIC_DISPATCH(Generate64)(law, stream, first, count, out);
+}
+void generate_below(uint32_t bound, Stream stream, uint64_t first, int64_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(Below32)(bound, stream, first, count, out);
 }
 void generate_bits(Stream stream, uint64_t first, int64_t count, uint32_t* out) {
   generate(Law::bits, stream, first, count, reinterpret_cast<float*>(out));

@@ -1,0 +1,49 @@
+// Row chains: neighbouring steps that all work row by row (a variance, a normalisation, a dropout) run together over
+// a few rows at a time, while those are in the cache. What only the chain reads has no more memory than those rows
+// take.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engines/native/fused/group.h"
+#include "engines/native/kernel.h"
+
+namespace horngate::native {
+
+/// A step as a chain sees it: where it reads and writes, over the axes of its extent.
+struct RowMember {
+  struct Operand {
+    ValueId root;          // whose memory it is
+    fused::Access access;  // elements
+    int64_t item = 4;      // bytes of an element
+    int64_t size = 0;      // elements of the root
+  };
+  const fused::Program* program = nullptr;  // of a fused group
+  const GraphNode* node = nullptr;          // or the kernel of this node
+  TensorType from, to;                      // of the kernel's operand and result
+  Ints extent;
+  std::vector<bool> reduced;  // axes of the extent
+  std::vector<Operand> in, out;
+};
+
+/// Members [first, first + count) as a chain of so many rows.
+struct RowRange {
+  size_t first = 0, count = 0;
+  int64_t rows = 0;
+};
+/// Which neighbours make chains that pay. Steps that are none are empty.
+std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>>& steps);
+
+/// Primitives whose kernels can be part of a chain: random numbers. Their operand is the same for all rows.
+bool is_row_kernel(Prim prim);
+
+struct RowChain {
+  KernelPtr kernel;
+  std::vector<ValueId> in, out;  // roots in the order of the kernel's operands and results
+};
+/// `inside`: roots that only these members read.
+RowChain make_row_chain(std::span<const RowMember* const> members, int64_t rows,
+                        const std::vector<ValueId>& inside);
+
+}  // namespace horngate::native
