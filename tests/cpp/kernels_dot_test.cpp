@@ -42,6 +42,9 @@ const std::vector<DotCase> kDotCases = {
     {{0, 3}, {3, 4}, {}, {}, {1}, {0}},
     {{110, 100}, {100, 100}, {}, {}, {1}, {0}},
     {{90, 64}, {48, 64}, {}, {}, {1}, {1}},
+    {{3, 40, 33}, {3, 33, 70}, {0}, {0}, {2}, {1}},  // small products of a batch
+    {{3, 40, 33}, {3, 70, 33}, {0}, {0}, {2}, {2}},
+    {{3, 33, 40}, {3, 33, 70}, {0}, {0}, {1}, {1}},
 };
 
 /// Every pair of elements that agrees on batch and contracted axes, with the place of the product.
@@ -93,6 +96,19 @@ TEST(DotKernels, DotGeneralMatchesLoops) {
     }
 }
 
+TEST(DotKernels, TransposedMatricesMatchLoops) {
+  for (const DotCase& k : {DotCase{{66, 390}, {70, 390}, {}, {}, {1}, {1}},
+                           DotCase{{390, 65}, {70, 390}, {}, {}, {0}, {1}}}) {
+    const Value a = random_value(DType::float32, k.a, 1), b = random_value(DType::float32, k.b, 2);
+    Ints dims;
+    const Numbers want = loop_dot(k, a.data, b.data, &dims);
+    const attrs::dot_general attributes{k.batch_a, k.batch_b, k.contract_a, k.contract_b};
+    const Numbers got = run(kernels::make_dot_general, attributes, {a, b},
+                            {TensorType(DType::float32, Shape(dims))})[0];
+    expect_close(got, want, DType::float32, text_of(k.a));
+  }
+}
+
 TEST(DotKernels, IntegerProductsWrapAround) {
   const Value a{TensorType(DType::int8, Shape{1, 2}), {100, -3}},
       b{TensorType(DType::int8, Shape{2, 1}), {2, 1}};
@@ -105,6 +121,8 @@ TEST(DotKernels, IntegerProductsWrapAround) {
 TEST(DotKernels, ProductsDoNotDependOnThreads) {
   for (const DotCase& k : {DotCase{{515, 300}, {300, 700}, {}, {}, {1}, {0}},
                            DotCase{{1, 3000}, {3000, 900}, {}, {}, {1}, {0}},
+                           DotCase{{128, 500}, {500, 128}, {}, {}, {1}, {0}},
+                           DotCase{{40, 128, 64}, {40, 64, 96}, {0}, {0}, {2}, {1}},
                            DotCase{{9, 70, 80}, {9, 80, 50}, {0}, {0}, {2}, {1}}}) {
     const Value a = random_value(DType::float32, k.a, 1), b = random_value(DType::float32, k.b, 2);
     Ints dims;

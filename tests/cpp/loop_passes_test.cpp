@@ -222,6 +222,44 @@ TEST(Loops, AConvolutionOverASequence) {
   expect_gradients({x, h, k, r}, out[1], at);
 }
 
+/// What a loop derives from variables is kept from call to call, until they change.
+TEST(Loops, FollowVariables) {
+  const auto array = [](Ints dims, uint64_t seed) {
+    return random_array(std::move(dims), seed).cast(DType::float32);
+  };
+  constexpr int64_t kWidth = 24;
+  const Tensor x = placeholder({.shape = {2, 5, kWidth}});
+  const Variable w = variable(array({kWidth, kWidth}, 1)), r = variable(array({kWidth, kWidth}, 2));
+  const ScanSpec spec{.xs = {x},
+                      .x_axes = {1},
+                      .x_reversed = {0},
+                      .inits = {zeros_like(prim::slice_axis(x, 1, 0, 1))},
+                      .y_axes = {1},
+                      .y_reversed = {0}};
+  const auto net = [&] {
+    ScanSpec from = spec;
+    from.inits = {reshape(spec.inits[0], {2, kWidth})};
+    return make_scan("test", from,
+                     [&](const Tensors& xs, const Tensors& s, const Tensor&) -> StepResult {
+                       const Tensor next = tanh(dot(xs[0], w) + dot(s[0], r));
+                       return {{next}, {next}};
+                     });
+  };
+  const Tensors out = net();
+  const Function kept = function({x}, {out[0], out[1]});
+  const Arrays at{array({2, 5, kWidth}, 3)};
+  for (uint64_t turn = 0; turn < 3; ++turn) {
+    if (turn == 1) set_value(r, array({kWidth, kWidth}, 7));
+    const Tensors again = net();
+    const Arrays want = function({x}, {again[0], again[1]})(at);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      const Arrays got = kept(at);
+      for (size_t k = 0; k < 2; ++k)
+        EXPECT_EQ(got[k].to_vector<float>(), want[k].to_vector<float>()) << "turn " << turn;
+    }
+  }
+}
+
 TEST(Loops, OneBodyForAllLengths) {
   const Lstm m;
   const Tensors out = lstm(2, m.x, m.w, m.r, m.b, m.start);

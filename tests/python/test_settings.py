@@ -137,3 +137,40 @@ def test_clear_session_stays_cheap(monkeypatch):
     _config._collected.update(at=time.process_time() - 21, took=1.0)
     K.clear_session()
     assert calls == [1]
+
+
+LONG_LOOP = """
+import sys
+import numpy as np
+import horngate as K
+
+x, r = K.placeholder((None, None, 3)), K.variable(np.linspace(-1, 1, 9).reshape(3, 3))
+
+def step(inputs, states):
+    state = K.tanh(inputs + K.dot(K.print_tensor(states[0], "line"), r))
+    return state, [state]
+
+last, outputs, _ = K.rnn(step, x, [K.zeros_like(x[:, 0])])
+f = K.function([x], K.gradients(K.sum(K.square(outputs)), [r, x]))
+np.savez(sys.argv[1], *f([np.sin(np.arange(2 * 30 * 3)).reshape(2, 30, 3)]))
+"""
+
+
+def test_long_loops_run_in_blocks(tmp_path, monkeypatch):
+    """HORNGATE_TAPE_BYTES: the same gradients, and lines are printed once."""
+    runs = []
+    for tape in ("", "500"):
+        monkeypatch.setenv("HORNGATE_TAPE_BYTES", tape)
+        monkeypatch.setenv("HORNGATE_LOG", "plan")
+        path = tmp_path / f"tape{tape}.npz"
+        done = subprocess.run(
+            [sys.executable, "-c", LONG_LOOP, path], capture_output=True, text=True, check=True
+        )
+        said = (done.stdout + done.stderr).splitlines()
+        printed = sum(text.startswith("line") for text in said)
+        runs.append((dict(np.load(path)), printed, [text for text in said if " = scan(" in text]))
+    (whole, lines, loops), (cut, cut_lines, cut_loops) = runs
+    assert lines == cut_lines == 30
+    assert len(loops) == 2 and len(cut_loops) > 2
+    for name, value in whole.items():
+        np.testing.assert_allclose(cut[name], value, rtol=2e-5, atol=1e-6)

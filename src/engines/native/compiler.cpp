@@ -138,31 +138,51 @@ class Executable::Compiler {
     return v < g_.values.size() ? g_.values[v].nbytes() : packed_bytes_[v - g_.values.size()];
   }
 
-  /// A kernel that packs an operand gets a stable one packed: an early step does it.
-  void pack_operands(Step& step, StepValues& values) {
+  /// A kernel that packs an operand gets a stable one packed: an early step does it. So with all else that it would
+  /// compute from stable operands in each run.
+  void prepare_operands(Step& step, StepValues& values) {
+    Kernel* kernel = step.kernel.get();
     for (size_t i = 0; i < values.in.size(); ++i) {
-      const size_t bytes = step.kernel->packed_bytes(i);
+      const size_t bytes = kernel->packed_bytes(i);
       if (!bytes || !stable_[values.in[i]]) continue;
-      Step pack;
-      pack.kernel = kernel_of(
-          [kernel = step.kernel.get(), i](const void* const* in, void* const* out, RunContext& c) {
-            kernel->pack(i, in[0], out[0], c.scratch);
-          },
-          step.kernel->scratch_bytes());
-      pack.name = text_of("pack for ", step.name);
-      const auto packed = static_cast<ValueId>(g_.values.size() + packed_bytes_.size());
-      packed_bytes_.push_back(bytes);
-      alias_of_.push_back(packed);
-      place_.push_back({});
-      StepValues pack_values;
-      pack_values.in = {values.in[i]};
-      pack_values.out = {packed};
-      exe_.steps_.push_back(std::move(pack));
-      values_.push_back(std::move(pack_values));
-      pending_.emplace_back();
-      step.kernel->use_packed(i);
-      values.in[i] = packed;
+      const auto pack = [kernel, i](const void* const* in, void* const* out, RunContext& c) {
+        kernel->pack(i, in[0], out[0], c.scratch);
+      };
+      values.in[i] = add_early_step(kernel_of(pack, kernel->scratch_bytes()),
+                                    text_of("pack for ", step.name), {values.in[i]}, bytes);
+      kernel->use_packed(i);
     }
+    const size_t bytes = kernel->derived_bytes();
+    if (!bytes) return;
+    std::vector<ValueId> from;
+    for (size_t i : kernel->derived_from()) {
+      if (!is_stable(values.in[i])) return;
+      from.push_back(values.in[i]);
+    }
+    const auto derive = [kernel](const void* const* in, void* const* out, RunContext& c) {
+      kernel->derive(in, out[0], c);
+    };
+    values.in.push_back(add_early_step(kernel_of(derive, kernel->scratch_bytes()),
+                                       text_of("prepare ", step.name), from, bytes));
+    kernel->use_derived();
+  }
+
+  ValueId add_early_step(KernelPtr kernel, std::string name, std::vector<ValueId> from,
+                         size_t bytes) {
+    const auto made = static_cast<ValueId>(g_.values.size() + packed_bytes_.size());
+    packed_bytes_.push_back(bytes);
+    alias_of_.push_back(made);
+    place_.push_back({});
+    Step step;
+    step.kernel = std::move(kernel);
+    step.name = std::move(name);
+    StepValues values;
+    values.in = std::move(from);
+    values.out = {made};
+    exe_.steps_.push_back(std::move(step));
+    values_.push_back(std::move(values));
+    pending_.emplace_back();
+    return made;
   }
 
   void place_inputs_and_constants() {
@@ -185,7 +205,7 @@ class Executable::Compiler {
         make_group(s, step, values, group);
       else
         make_kernel(g_.nodes[s.nodes[0]], step, values);
-      if (step.kernel) pack_operands(step, values);
+      if (step.kernel) prepare_operands(step, values);
       exe_.steps_.push_back(std::move(step));
       values_.push_back(std::move(values));
       pending_.push_back(std::move(group));

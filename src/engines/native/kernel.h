@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "ir/graph.h"
 #include "prims/primitive.h"
@@ -44,6 +45,12 @@ class Kernel {
   virtual size_t packed_bytes(size_t /*operand*/) const { return 0; }
   virtual void pack(size_t /*operand*/, const void* /*from*/, void* /*to*/, void* /*scratch*/) {}
   virtual void use_packed(size_t /*operand*/) {}
+  /// What the kernel computes from some operands before anything else: how large it is (0: nothing), from which
+  /// operands, doing it (it has scratch_bytes() of scratch), and being told that run() will get it as a last operand.
+  virtual size_t derived_bytes() const { return 0; }
+  virtual std::vector<size_t> derived_from() const { return {}; }
+  virtual void derive(const void* const* /*from*/, void* /*to*/, RunContext& /*context*/) {}
+  virtual void use_derived() {}
   /// Output o may share memory with operand i (same size, read before written).
   virtual bool can_alias(size_t /*in*/, size_t /*out*/) const { return false; }
 };

@@ -15,7 +15,7 @@ using Chunk = void (*)(void* context, int64_t begin, int64_t end);
 void parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context);
 }  // namespace detail
 
-/// Calls f(begin, end) on disjoint ranges that cover [0, n), each at least `grain` long but the last. f must
+/// Calls f(begin, end) on disjoint ranges that cover [0, n), equal ones of some `grain` or more. f must
 /// not throw. Results must not depend on where the cuts are: sums that cross chunks need fixed blocks.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {

@@ -1,5 +1,7 @@
 // dot_general: batched matrix products. Operands that are matrices in some order go to BLAS as they
 // are; others are transposed into scratch first.
+#include <unistd.h>
+
 #include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/blas.h"
@@ -96,12 +98,18 @@ struct Tiles {
 
 // A cut costs some percent of the time that a thread saves: two tiles from 4 MFLOP on, more of them for more.
 constexpr int64_t kWorthTwo = int64_t{2} << 20, kWorthMore = int64_t{4} << 20;
-constexpr int64_t kMostTiles = 8, kLeastRows = 64, kLeastColumns = 128;
+constexpr int64_t kLeastRows = 64, kLeastColumns = 128;
+
+/// As many tiles as keep all CPUs of the machine busy, however many threads there are.
+int64_t most_tiles() {
+  static const int64_t tiles = std::clamp<int64_t>(2 * sysconf(_SC_NPROCESSORS_CONF), 4, 64);
+  return tiles;
+}
 
 Tiles cut(int64_t m, int64_t n, int64_t k, bool n_first) {
   Tiles t{m, n, 1, 1};
   const auto round = [](int64_t side) { return (side / 2 + 31) / 32 * 32; };
-  for (int64_t count = 1; count < kMostTiles; count = t.rows * t.columns) {
+  for (int64_t count = 1; count < most_tiles(); count = t.rows * t.columns) {
     if (m * n * k < (count == 1 ? kWorthTwo : kWorthMore * count * count)) break;
     const bool rows = round(t.m) >= kLeastRows, columns = round(t.n) >= kLeastColumns;
     if (!rows && !columns) break;
@@ -144,9 +152,11 @@ class DotGeneral final : public Kernel {
   size_t scratch_bytes() const override { return bytes_ + inner_bytes_; }
 
   size_t packed_bytes(size_t operand) const override {
+    // The packed form is one more copy; for vectors, which wait for memory, large ones gain nothing.
+    const int64_t most_floats = int64_t{1} << (m_ == 1 ? 20 : 24);
     const bool worth = std::is_same_v<T, float> && operand == 1 && batch_ == 1 &&
                        n_ >= kLeastPacked && k_ >= kLeastPacked && k_ <= kMostPacked &&
-                       m_ * n_ * k_ <= kMostProducts;
+                       n_ * k_ <= most_floats && m_ * n_ * k_ <= kMostProducts;
     if (!worth || a_.transpose || b_.transpose) return 0;
     return static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float);
   }
@@ -189,14 +199,14 @@ class DotGeneral final : public Kernel {
 
  private:
   // Panels are used where that was measured to be at least as fast as the libraries.
-  static constexpr int64_t kLeastPacked = 16, kMostPacked = 2048,
+  static constexpr int64_t kLeastPacked = 16, kLeastTurned = 384, kMostPacked = 2048,
                            kMostProducts = int64_t{128} << 20, kWorthPacking = 1 << 16;
 
   // The libraries lose a tenth with a matrix that lies the other way round; turning it while it is packed costs
   // less, unless few rows use it.
   bool packs_well() const {
     return std::is_same_v<T, float> && b_.k_is_dense() && batch_ == 1 && !a_.transpose &&
-           !b_.transpose && panel_width() >= 16 && m_ >= 64 && n_ >= 64 && k_ >= kLeastPacked &&
+           !b_.transpose && panel_width() >= 16 && m_ >= 64 && n_ >= 64 && k_ >= kLeastTurned &&
            k_ <= kMostPacked;
   }
 
@@ -221,7 +231,7 @@ class DotGeneral final : public Kernel {
   void cut_vector() {
     const int64_t side = std::max(m_, n_);
     const int64_t wanted = k_ * side * static_cast<int64_t>(sizeof(T)) / (int64_t{256} << 10);
-    const int64_t count = std::clamp<int64_t>(wanted, 1, kMostTiles);
+    const int64_t count = std::clamp<int64_t>(wanted, 1, most_tiles());
     // Pieces of short rows would cost more than the threads gain.
     const int64_t least = (m_ == 1 ? b_ : a_).k_is_dense() ? 32 : 256;
     const int64_t length = std::max(least, ((side + count - 1) / count + 31) / 32 * 32);

@@ -1,5 +1,6 @@
 // scan: runs its compiled body once per step. Slices along axis 0 are read and written in place; along another
 // axis they pass through a buffer. Carries alternate between two buffers; one that is stacked as a result lives there.
+#include <algorithm>
 #include <cstring>
 
 #include "engines/native/bodies.h"
@@ -77,6 +78,25 @@ class ScanKernel final : public Kernel {
 
   size_t scratch_bytes() const override { return scratch_; }
 
+  size_t derived_bytes() const override { return body_->derived_bytes(); }
+  std::vector<size_t> derived_from() const override {
+    std::vector<size_t> captures;
+    for (size_t i = 0; i < n_cap_; ++i) captures.push_back(n_x_ + n_c_ + i);
+    return captures;
+  }
+  void derive(const void* const* from, void* to, RunContext& context) override {
+    auto* scratch = static_cast<std::byte*>(context.scratch);
+    auto** body_in = reinterpret_cast<const void**>(scratch + pointers_in_);
+    std::fill(body_in, body_in + n_x_ + n_c_ + n_cap_ + 1, nullptr);
+    std::copy_n(from, n_cap_, body_in + n_x_ + n_c_);
+    RunContext inner = context;
+    body_->derive(body_in, static_cast<std::byte*>(to), scratch + arena_, inner);
+  }
+  void use_derived() override {
+    derived_elsewhere_ = true;
+    scratch_ = derived_;
+  }
+
   void run(const void* const* in, void* const* out, RunContext& context) override {
     auto* scratch = static_cast<std::byte*>(context.scratch);
     auto** body_in = reinterpret_cast<const void**>(scratch + pointers_in_);
@@ -88,7 +108,11 @@ class ScanKernel final : public Kernel {
     body_in[n_x_ + n_c_ + n_cap_] = step;
     RunContext inner = context;
     // Captures do not change from step to step.
-    if (body_->derived_bytes()) body_->derive(body_in, scratch + derived_, scratch + arena_, inner);
+    const auto* derived = derived_elsewhere_
+                              ? static_cast<const std::byte*>(in[n_x_ + n_c_ + n_cap_])
+                              : scratch + derived_;
+    if (body_->derived_bytes() && !derived_elsewhere_)
+      body_->derive(body_in, scratch + derived_, scratch + arena_, inner);
     for (size_t t = 0; t < length_; ++t) {
       *step = static_cast<int64_t>(t);
       for (size_t i = 0; i < n_x_; ++i) {
@@ -109,7 +133,7 @@ class ScanKernel final : public Kernel {
         body_out[n_c_ + k] =
             ys_[i].direct() ? ys_[i].at(out[n_c_ + i], t) : scratch + ys_[i].buffer;
       }
-      body_->run(body_in, body_out, scratch + derived_, scratch + arena_, inner);
+      body_->run(body_in, body_out, derived, scratch + arena_, inner);
       for (size_t i : made_)
         if (!ys_[i].direct())
           ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
@@ -162,6 +186,7 @@ class ScanKernel final : public Kernel {
   std::vector<Slices> xs_, ys_;
   std::vector<size_t> made_;  // ys that the body makes
   std::vector<Home> homes_;   // of the carries
+  bool derived_elsewhere_ = false;
   std::vector<size_t> carry_bytes_, carry_buffer_[2];
   size_t step_ = 0, pointers_in_ = 0, pointers_out_ = 0, arena_ = 0, derived_ = 0, scratch_ = 0;
 };
