@@ -1,5 +1,6 @@
 """Functions are called, and graphs built, from several threads at once."""
 
+import subprocess
 import sys
 import threading
 
@@ -135,3 +136,45 @@ def test_a_function_dies_while_it_runs():
         thread.start()
         del f, data
         thread.join()
+
+
+TRAINING = """
+import subprocess
+import sys
+import horngate as K
+import numpy as np
+
+def normal(*shape, seed):
+    return np.random.default_rng(seed).standard_normal(shape, dtype="float32") * 0.1
+
+x = K.placeholder((32, 12, 64))
+w, r = K.variable(normal(64, 512, seed=1)), K.variable(normal(128, 512, seed=2))
+
+def step(inputs, states):
+    gates = K.dot(inputs, w) + K.dot(states[0], r)
+    i, f, g, o = (gates[:, k * 128 : (k + 1) * 128] for k in range(4))
+    c = K.sigmoid(f) * states[1] + K.sigmoid(i) * K.tanh(g)
+    h = K.sigmoid(o) * K.tanh(c)
+    return h, [h, c]
+
+zeros = K.zeros((32, 128))
+last, outputs, _ = K.rnn(step, x, [zeros, zeros])
+weights = [w, r]
+grads = K.gradients(K.sum(K.square(last)), weights)
+f = K.function([x], [outputs], updates=[K.update_sub(p, 0.01 * g) for p, g in zip(weights, grads)])
+for turn in range(3):
+    out = f([normal(32, 12, 64, seed=turn)])
+np.savez(sys.argv[1], *out, *(K.get_value(p) for p in weights))
+"""
+
+
+def test_training_a_loop_does_not_depend_on_threads(tmp_path, monkeypatch):
+    results = []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("HORNGATE_NUM_THREADS", threads)
+        path = tmp_path / f"{threads}.npz"
+        subprocess.run([sys.executable, "-c", TRAINING, path], check=True)
+        results.append(dict(np.load(path)))
+    for other in results[1:]:
+        for name, value in results[0].items():
+            np.testing.assert_array_equal(other[name], value)
