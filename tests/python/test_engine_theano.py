@@ -232,42 +232,58 @@ import numpy as np, theano, theano.tensor as T
 import cache_lock
 a, b = T.fmatrix(), T.fmatrix()
 f = theano.function([a, b], T.tanh(T.dot(a, b)))
-x, w = np.ones((8, 8), "float32"), np.ones((8, 8), "float32")
+x, w = np.ones(({n}, {n}), "float32"), np.ones(({n}, {n}), "float32")
 best = 1e9
-for _ in range(40):
+for _ in range(4000):
     t = time.perf_counter()
-    for _ in range(100): f(x, w)
+    f(x, w)
     best = min(best, time.perf_counter() - t)
-print(best * 1e4)
+# What it costs to copy x or the result between memory that has not been used for a while.
+arrays = [np.ones(({n}, {n}), "float32") for _ in range(256)]
+copy = 1e9
+for _ in range(20):
+    for a, b in zip(arrays[::2], arrays[1::2]):
+        t = time.perf_counter()
+        np.copyto(a, b)
+        copy = min(copy, time.perf_counter() - t)
+print([best * 1e6, copy * 1e6])
+"""
+
+THROUGH = """
+a = K.placeholder(({n}, {n}))
+w = K.variable(np.ones(({n}, {n})))
+g = K.function([a], [K.tanh(K.dot(a, w))])
+x = np.ones(({n}, {n}), "float32")
+best = 1e9
+for _ in range(4000):
+    t = time.perf_counter()
+    g([x])
+    best = min(best, time.perf_counter() - t)
+print([best * 1e6, open(f"/proc/{{workers()[0]}}/cmdline").read().split(chr(0))[:-1]])
 """
 
 
-def test_what_a_call_costs(engine):
-    """At most 40 us more than the same call inside of the worker."""
-    out = run(
-        """
-a = K.placeholder((8, 8))
-w = K.variable(np.ones((8, 8)))
-g = K.function([a], [K.tanh(K.dot(a, w))])
-x = np.ones((8, 8), "float32")
-for _ in range(20): g([x])
-best = 1e9
-for _ in range(40):
-    t = time.perf_counter()
-    for _ in range(100): g([x])
-    best = min(best, time.perf_counter() - t)
-print([best * 1e4, open(f"/proc/{workers()[0]}/cmdline").read().split(chr(0))[:-1]])
-""",
-        HORNGATE_THEANO_MODE="FAST_RUN",
-    )
-    through, (program, _, main, cache, _) = ast.literal_eval(out)
-    direct = subprocess.run(
-        [program, "-I", "-c", DIRECT.format(folder=os.path.dirname(main), cache=cache)],
-        capture_output=True,
-        text=True,
-    )
-    assert direct.returncode == 0, direct.stderr
-    assert through - float(direct.stdout) < 40, f"{through} us, {direct.stdout} us in the worker"
+@pytest.mark.parametrize("n", [8, 256])
+def test_what_a_call_costs(engine, n):
+    """At most 40 us more than the same call inside of the worker, and its array copied there and back. On one
+    thread: the times of several differ by more."""
+    environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    over = []
+    for _ in range(4):  # a busy machine has quiet moments
+        out = run(THROUGH.format(n=n), HORNGATE_THEANO_MODE="FAST_RUN", **environment)
+        through, (program, _, main, cache, _) = ast.literal_eval(out)
+        direct = subprocess.run(
+            [program, "-I", "-c", DIRECT.format(folder=os.path.dirname(main), cache=cache, n=n)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **environment},
+        )
+        assert direct.returncode == 0, direct.stderr
+        inside, copy = ast.literal_eval(direct.stdout)
+        over.append(through - inside - 2 * copy)
+        if over[-1] < 40:
+            return
+    raise AssertionError(f"{over} us more than in the worker")
 
 
 TRAIN = """

@@ -108,10 +108,16 @@ class Program:
                 self.halves.append((box, x, from_bfloat16 if dtype == BFLOAT16 else widen))
             else:
                 box[0] = x
-        self.results = []
-        for c, (dtype, _), y in zip(made.output_storage, self.out_types, self.outs):
+        self.results, self.offers = [], []
+        variables = made.maker.fgraph.outputs
+        for c, variable, (dtype, _), y in zip(
+            made.output_storage, variables, self.out_types, self.outs
+        ):
             convert = to_bfloat16 if dtype == BFLOAT16 else None
             self.results.append((c.storage if hasattr(c, "storage") else c, y, convert))
+            first = origin(variable)
+            if dtype not in (FLOAT16, BFLOAT16) and first is not None:
+                self.offers.append((self.machine.storage_map[first], y))
 
     def run(self):
         self.calls += 1
@@ -119,9 +125,12 @@ class Program:
             self.improve()
         for box, x, convert in self.halves:
             box[0] = convert(x)
+        for box, y in self.offers:
+            box[0] = y
         self.machine()
         for box, y, convert in self.results:
-            y[...] = convert(box[0]) if convert else box[0]
+            if box[0] is not y:
+                y[...] = convert(box[0]) if convert else box[0]
 
     def improve(self):
         """Compiles it. An interruption leaves it as it is: the next call tries again."""
@@ -130,6 +139,17 @@ class Program:
         except Exception as e:  # noqa: BLE001 - the Python code goes on serving
             print("horngate: Theano could not compile a graph:", e, file=sys.stderr)
         self.may_improve = False
+
+
+def origin(variable):
+    """What is computed first in the memory of a result: operations in place come after it. None for inputs."""
+    while variable.owner is not None:
+        place = variable.owner.outputs.index(variable)
+        destroyed = getattr(variable.owner.op, "destroy_map", {}).get(place)
+        if not destroyed:
+            return variable
+        variable = variable.owner.inputs[destroyed[0]]
+    return None
 
 
 def widen(x):
