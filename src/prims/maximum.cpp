@@ -6,10 +6,12 @@ namespace {
 
 using A = attrs::maximum;
 
-// da = dy where a >= b, else 0; db = dy where da is not
+// da = dy where a >= b, else 0; db = dy where da is not. For a scalar a (relu), a >= y says the same
+// as a >= b: y is what the next layer keeps, b need not be.
 Tensors grad(const GradCall& c, const A&) {
   const Tensor &dy = c.dy[0], zero = rules::zero_of(dy);
-  const Tensor first = prim::ge(c.in(0), c.in(1));
+  const bool by_result = c.in(0).shape().ndim() == 0 && c.in(1).shape().ndim() > 0;
+  const Tensor first = prim::ge(c.in(0), by_result ? c.out() : c.in(1));
   return rules::sum_to_operands(c, prim::select(first, dy, zero), prim::select(first, zero, dy));
 }
 
