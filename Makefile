@@ -52,6 +52,7 @@ bench-keras: build ## build, then time Keras 2.3.1 on our module beside tf_keras
 	@tools/bench_keras.sh $(BENCH_ARGS)
 
 bench-peers: build ## build, then time all workloads beside PyTorch, JAX, TensorFlow, ONNX Runtime (installs them into build/)
+	@cmake --build build -j $(JOBS) --target bench_startup
 	@tools/bench_peers.sh --write $(BENCH_ARGS)
 
 format: $(SETUP) ## put all C++ into the project's format
