@@ -25,6 +25,8 @@ GROUPS = {  # first fit by the beginning of the name
 }
 SLOW = 1.25  # a single workload should not be worse
 SHORT = 2000  # microseconds
+ALL_PEERS = "torch.eager torch.compile jax.jit tf.graph tf.xla tf.keras ort.inf".split()
+QUIET = 0.25  # CPUs that others may use
 FAR = 3  # times the best peer: not worth more than a round
 
 
@@ -128,8 +130,7 @@ def ratio_table(rows):
         first = next((x for x in (ratio(rows, w, *r) for r in all_runs) if x), None)
         cells = " | ".join(cell(rows, w, *r) for r in all_runs)
         lines.append(f"| {w} | {short(first[0]) if first else ''} | {cells} |")
-    means = (mean_of(rows, run) for run in all_runs)
-    cells = " | ".join("" if m is None else f"**{m:.2f}**" for m in means)
+    cells = " | ".join(f"**{mean_of(rows, run):.2f}** of {count(rows, run)}" for run in all_runs)
     lines.append(f"| **all** | | {cells} |")
     return "\n".join(lines)
 
@@ -138,6 +139,26 @@ def mean_of(rows, run, of_group=None):
     names = [w for w in workloads(rows) if of_group in (None, group(w))]
     found = [ratio(rows, w, *run) for w in names]
     return geometric([r[3] for r in found if r])
+
+
+def count(rows, run):
+    return sum(ratio(rows, w, *run) is not None for w in workloads(rows))
+
+
+def load_notes(rows):
+    """How busy the machine was with other things, and what that means."""
+    lines = []
+    for run in runs(rows):
+        others = statistics.median(r["foreign"] for r in rows if (r["threads"], r["malloc"]) == run)
+        said = f"- {title(*run)}: others used {others:.1f} CPUs"
+        if others > QUIET and run[0] > 1:
+            said += ". Wall times of such a run say little: repeat it on an idle machine"
+        elif others > QUIET:
+            said += "; CPU time counts less of that, but caches and memory were shared"
+        lines.append(said + ".")
+    if all(threads == 1 for threads, _ in runs(rows)):
+        lines.append("- More threads: not measured in this run.")
+    return "\n".join(lines)
 
 
 def losses(rows):
@@ -171,6 +192,9 @@ def text(rows):
             ratio_table(rows),
             "Where we lose:",
             losses(rows),
+            "The machine meanwhile:",
+            load_notes(rows),
+            peers_of(rows),
         ]
     )
 
@@ -187,13 +211,22 @@ def cpu():
     return f"{names[0]}, {len(names)} CPUs" if names else "an unknown CPU"
 
 
+def peers_of(rows):
+    found = sorted({r["peer"] for r in rows if not is_ours(r["peer"])})
+    missing = [p for p in ALL_PEERS if p not in found]
+    said = f"Measured: {', '.join(found)}."
+    return said + (f" Not in this run: {', '.join(missing)}." if missing else "")
+
+
 def page(rows, extra=""):
     """docs/performance.md."""
     tables = "\n\n".join(f"### {title(*r)}\n\n{peer_table(rows, r)}" for r in runs(rows))
     return PAGE.format(
         cpu=cpu(),
         versions=versions(),
+        peers=peers_of(rows),
         losses=losses(rows),
+        load=load_notes(rows),
         ratios=ratio_table(rows),
         extra=extra,
         tables=tables,
@@ -210,7 +243,8 @@ def write(rows, folder, extra=""):
 PAGE = """# Performance
 
 Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX Runtime, in one run on one machine
-({cpu}). {versions}. [What each workload is](../bench/compare/workloads.md), [how to run it](../bench/compare/README.md).
+({cpu}). {versions}. {peers}
+[What each workload is](../bench/compare/workloads.md), [how to run it](../bench/compare/README.md).
 
 ![Ours / best peer, per workload](performance.svg)
 
@@ -218,10 +252,14 @@ Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX
 
 {losses}
 
+## The machine meanwhile
+
+{load}
+
 ## Ours / best peer
 
 Ratio of the shortest times, in brackets of the medians; below 1 we are faster. The best peer is whichever was fastest
-at that workload. Bold: geometric means. One thread: CPU time, or wall time for calls below {short} ms; more threads: wall
+at that workload. Bold: geometric means of what was run. One thread: CPU time, or wall time for calls below {short} ms; more threads: wall
 time. *pinned*: malloc keeps freed memory for everyone, so that what is left is not malloc's doing. Differences of a few
 hundredths are within the noise of a run.
 
