@@ -140,8 +140,8 @@ typedef struct {
 } hg_run;
 
 enum {
-  /* Takes graphs with dims of -1, which are the same from run to run or not: the buffers of a run have all numbers.
-   * `supports` is asked about such nodes as they are; when it refuses one, the graph comes with numbers. */
+  /* Takes graphs with dims of -1: sizes that differ from run to run. The buffers of a run have numbers only.
+   * `supports` is asked about nodes with such dims; when it refuses one, the graph comes with numbers. */
   HG_CAP_FREE_DIMS = 1,
   HG_CAP_SCAN = 2,
   HG_CAP_COND = 4,
