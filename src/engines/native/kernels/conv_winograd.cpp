@@ -126,10 +126,14 @@ class Side {
   void put(const float* stage, const Run& run, float* data) const {
     if (!channels_first_) return;
     const int64_t width = stage_width(run.count), column = run.column * kTile;
+    const int64_t rows = std::min(size_, axes_[1] - run.row * kTile);
+    float* to = data + at(run, 0) + run.row * kTile * axes_[2] + column;
+    // Whole rows follow each other in the planes too.
+    if (width == axes_[2])
+      return winograd::transpose(stage, channels_, to, plane_stride(), channels_, rows * width);
     const int64_t count = std::min(width, axes_[2] - column);
-    for (int64_t i = 0; i < std::min(size_, axes_[1] - run.row * kTile); ++i)
-      winograd::transpose(stage + i * width * channels_, channels_,
-                          data + at(run, 0) + (run.row * kTile + i) * axes_[2] + column,
+    for (int64_t i = 0; i < rows; ++i)
+      winograd::transpose(stage + i * width * channels_, channels_, to + i * axes_[2],
                           plane_stride(), channels_, count);
   }
   /// The pixels of tile t of a run.
