@@ -26,7 +26,7 @@ struct Open {
   std::vector<uint32_t> unstored;  // members that every reader computes for itself
 };
 
-constexpr size_t kMaxCone = 4;
+constexpr size_t kMaxCone = 4, kMaxReaders = 16;
 constexpr size_t kWorthRecomputing = 16 << 10;  // bytes
 
 bool is_cheap(Prim prim) {
@@ -225,6 +225,7 @@ class Fuser {
   /// Groups other than its own that read the node's value; none if anything else reads it.
   std::vector<size_t> groups_that_read(uint32_t i) const {
     std::vector<size_t> list;
+    if (consumers_[g_.nodes[i].out[0]].size() > kMaxReaders) return list;
     const auto add = [&](size_t group) {
       if (group != static_cast<size_t>(group_[i]) && !contains(list, group)) list.push_back(group);
     };
