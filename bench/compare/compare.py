@@ -125,7 +125,8 @@ def hopeless(rows, workload, threads, malloc, lane):
     return own and lane[0].name != "horngate" and own[0] > report.FAR * min(theirs)
 
 
-def measure(threads, malloc, options, only):
+def measure(threads, malloc, options, only, keep):
+    """The rows of one setting; keep(rows) after each workload, so that a stopped run leaves some."""
     names = [p for p in PEERS if any(a.split(".")[0] == p for a in options.peers.split(","))]
     runners = start(["horngate", *names], threads, malloc, options)
     rows = []
@@ -153,6 +154,7 @@ def measure(threads, malloc, options, only):
         for runner in runners:
             runner.ask("drop")
         report.print_line(rows, workload, threads, malloc)
+        keep(rows)
     for runner in runners:
         runner.close()
     return rows
@@ -196,8 +198,14 @@ def main():
     rows = json.loads(results.read_text()) if options.add and results.exists() else []
     for threads in options.threads.split(","):
         for malloc in options.malloc.split(","):
-            rows += measure(int(threads), malloc, options, only)
-            results.write_text(json.dumps(rows))
+            before = list(rows)
+            rows = before + measure(
+                int(threads),
+                malloc,
+                options,
+                only,
+                lambda new: results.write_text(json.dumps(before + new)),
+            )
     print(report.text(rows))
     if options.write:
         report.write(rows, ROOT / "docs", startup_table(options))

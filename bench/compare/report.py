@@ -214,7 +214,8 @@ def cpu():
 def peers_of(rows):
     found = sorted({r["peer"] for r in rows if not is_ours(r["peer"])})
     missing = [p for p in ALL_PEERS if p not in found]
-    said = f"Measured: {', '.join(found)}."
+    sizes = {p: len({r["workload"] for r in rows if r["peer"] == p}) for p in found}
+    said = "Measured (workloads): " + ", ".join(f"{p} {n}" for p, n in sizes.items()) + "."
     return said + (f" Not in this run: {', '.join(missing)}." if missing else "")
 
 
@@ -242,7 +243,7 @@ def write(rows, folder, extra=""):
 
 PAGE = """# Performance
 
-Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX Runtime, in one run on one machine
+Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX Runtime, in turn on one machine
 ({cpu}). {versions}. {peers}
 [What each workload is](../bench/compare/workloads.md), [how to run it](../bench/compare/README.md).
 
