@@ -175,7 +175,7 @@ def arguments():
     a.add_argument("--out", default=str(ROOT / "build" / "peers"))
     a.add_argument("--venvs", default=os.environ.get("HORNGATE_PEERS", ROOT / "build/peers/venv"))
     a.add_argument("--python", default=sys.executable, help="one that has NumPy, for ours")
-    a.add_argument("--write", action="store_true", help="docs/performance.md and its picture too")
+    a.add_argument("--write", action="store_true", help="docs/performance.md too, if all ran")
     a.add_argument("--add", action="store_true", help="to the rows of the last run")
     return a.parse_args()
 
@@ -207,7 +207,7 @@ def main():
                 lambda new: results.write_text(json.dumps(before + new)),
             )
     print(report.text(rows))
-    if options.write:
+    if options.write and not only:
         report.write(rows, ROOT / "docs", startup_table(options))
 
 
