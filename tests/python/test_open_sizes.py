@@ -118,7 +118,7 @@ def close(a, b):
 @pytest.fixture(scope="module", params=["tensorflow", "theano"])
 def engine(request):
     done = engine_process.python(request.param, "import horngate as K; K.eval(K.constant(1.0) + 1)")
-    engine_process.skip_unless_it_runs(done)
+    engine_process.skip_unless_it_runs(done, request.param)
     return request.param
 
 
