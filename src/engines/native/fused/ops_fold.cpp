@@ -59,6 +59,8 @@ struct AllFold : AndBits {
   static constexpr uint8_t kIdentity = 1;
 };
 
+constexpr size_t kFromMemory = 8192;  // bytes; results of other instructions are shorter
+
 // Four accumulators per lane and a tree over the lanes: few rounding errors, no long chain of
 // additions.
 template <class T, class F>
@@ -68,18 +70,26 @@ HWY_INLINE T fold_block(const T* p, size_t n) {
   const size_t lanes = hn::Lanes(d);
   auto v0 = hn::Set(d, F::kIdentity), v1 = v0, v2 = v0, v3 = v0;
   size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+  const auto step = [&] HWY_ATTR {
     v0 = f(d, v0, hn::LoadU(d, p + i));
     v1 = f(d, v1, hn::LoadU(d, p + i + lanes));
     v2 = f(d, v2, hn::LoadU(d, p + i + 2 * lanes));
     v3 = f(d, v3, hn::LoadU(d, p + i + 3 * lanes));
-  }
+  };
+  // Long stretches come from memory as they are: what follows is asked for a page ahead.
+  constexpr bool kSum = std::is_same_v<F, SumFold<T>> && std::is_floating_point_v<T>;
+  if (kSum && n * sizeof(T) >= kFromMemory)
+    for (; i + 4 * lanes <= n; i += 4 * lanes) {
+      for (size_t at = 0; at < 4 * lanes * sizeof(T); at += 64)
+        __builtin_prefetch(reinterpret_cast<const char*>(p + i) + 4096 + at, 0, 2);
+      step();
+    }
+  for (; i + 4 * lanes <= n; i += 4 * lanes) step();
   for (; i + lanes <= n; i += lanes) v0 = f(d, v0, hn::LoadU(d, p + i));
   if (i < n) v1 = hn::IfThenElse(hn::FirstN(d, n - i), f(d, v1, load_n(d, p + i, n - i)), v1);
   v0 = f(d, f(d, v0, v1), f(d, v2, v3));
   // The same tree, in registers.
-  if constexpr (std::is_same_v<F, SumFold<float>> || std::is_same_v<F, SumFold<double>>)
-    return hn::GetLane(hn::SumOfLanes(d, v0));
+  if constexpr (kSum) return hn::GetLane(hn::SumOfLanes(d, v0));
   alignas(64) T lane[hn::MaxLanes(d)];
   hn::Store(v0, d, lane);
   for (size_t width = lanes / 2; width; width /= 2)
