@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kBlock =
     1024;  // so that the accumulators of a block stay in the first-level cache
-constexpr int64_t kTile = 4096;     // accumulators of a task: memory is best read in long stretches
+constexpr int64_t kTile = 4096;  // accumulators of a task: memory is best read in long stretches
+// Several rows at once: from memory only where each is a stretch that the CPU sees coming.
+constexpr int64_t kWideRow = 1024, kInCache = 1 << 19;
 constexpr int64_t kPerFlush = 128;  // additions to an accumulator of the first level
 
 /// Rows are [kept outer axes][reduced outer axes].
@@ -35,7 +37,8 @@ class ColumnReduction final : public Schedule {
         many_rows_(!narrow_ && program.code.empty() && program.outputs.size() == 1 &&
                            program.outputs[0].value < program.inputs.size() &&
                            stored_as_lane(program.inputs[program.outputs[0].value]) &&
-                           space.is_contiguous(program.outputs[0].value, inner)
+                           space.is_contiguous(program.outputs[0].value, inner) &&
+                           (width_ >= kWideRow || space.size() <= kInCache)
                        ? machine_.kernels().fold_rows_of(outputs_[0].fold, outputs_[0].lane)
                        : nullptr) {
     for (const Reduced& r : outputs_)
