@@ -163,7 +163,7 @@ def main():
     options = a.parse_args()
     home = Path(options.out) / "keras"
     os.environ.update(environment_of("horngate", home))
-    os.environ["PEER_THREADS"] = "1"
+    os.environ.update(PEER_THREADS="1", HORNGATE_NO_CONFIG_WRITE="1")
     sys.path.insert(0, str(ROOT / "build" / "python"))
     found = ours(options.turns, home)
     peers = {}
