@@ -132,7 +132,7 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg
       std::strcpy(status->text, "engine open: a result has another size than its buffer.");
       return 1;
     }
-    std::memcpy(out[i].data, y.data(), out[i].bytes);
+    if (out[i].bytes) std::memcpy(out[i].data, y.data(), out[i].bytes);
   }
   return 0;
 }
