@@ -1,12 +1,10 @@
 #include "engines/native/row_chain.h"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <unordered_map>
 
 #include "engines/native/kernels/random.h"
-#include "engines/native/threads.h"
+#include "engines/native/kernels/workers.h"
 #include "ir/align.h"
 #include "ir/check.h"
 
@@ -19,7 +17,7 @@ namespace {
 constexpr int64_t kTileBytes = 192 << 10, kRandomTileBytes = 48 << 10, kMaxRowBytes = 512 << 10;
 constexpr int64_t kWorthAChain = 256 << 10, kWorthReading = 4 << 20, kMostWritten = 12 << 20;
 constexpr int64_t kRowValues = 16;  // elements of a row that are no burden
-constexpr size_t kMaxMembers = 12, kMaxSlots = 64, kMaxOperands = 24;
+constexpr size_t kMaxMembers = 12, kMaxOperands = 24;
 
 using Operand = RowMember::Operand;
 
@@ -116,9 +114,9 @@ std::unordered_map<ValueId, Use> uses_of(std::span<const RowMember* const> membe
   return uses;
 }
 
-int64_t bytes_of_a_row(std::span<const RowMember* const> members, int64_t rows) {
+int64_t bytes_of_a_row(const std::unordered_map<ValueId, Use>& uses) {
   int64_t bytes = 0;
-  for (const auto& [root, use] : uses_of(members, rows)) bytes += use.row_bytes;
+  for (const auto& [root, use] : uses) bytes += use.row_bytes;
   return bytes;
 }
 
@@ -134,13 +132,13 @@ bool writes_rows(const RowMember* m, int64_t rows) {
 
 /// Something large is touched more than once.
 bool pays(std::span<const RowMember* const> members, int64_t rows) {
-  const int64_t row_bytes = bytes_of_a_row(members, rows);
+  const auto uses = uses_of(members, rows);
+  const int64_t row_bytes = bytes_of_a_row(uses);
   if (row_bytes > kMaxRowBytes) return false;
   const bool random = has_random(members);
   const bool writes = std::any_of(members.begin(), members.end(),
                                   [rows](const RowMember* m) { return writes_rows(m, rows); });
   if (!random && writes && row_bytes * rows > kMostWritten) return false;
-  const auto uses = uses_of(members, rows);
   return std::any_of(uses.begin(), uses.end(), [&](const auto& entry) {
     return entry.second.members > 1 &&
            entry.second.row_bytes * rows >= (random ? kWorthAChain : kWorthReading);
@@ -148,7 +146,7 @@ bool pays(std::span<const RowMember* const> members, int64_t rows) {
 }
 
 int64_t rows_of_a_tile(std::span<const RowMember* const> members, int64_t rows) {
-  const int64_t bytes = std::max<int64_t>(1, bytes_of_a_row(members, rows));
+  const int64_t bytes = std::max<int64_t>(1, bytes_of_a_row(uses_of(members, rows)));
   const bool random = has_random(members);
   const int64_t most =
       std::clamp<int64_t>((random ? kRandomTileBytes : kTileBytes) / bytes, 1, rows);
@@ -164,7 +162,10 @@ class RowChainKernel final : public Kernel {
  public:
   RowChainKernel(std::span<const RowMember* const> members, int64_t rows,
                  const std::vector<ValueId>& inside, RowChain& chain)
-      : rows_(rows), tile_(rows_of_a_tile(members, rows)), tiles_((rows + tile_ - 1) / tile_) {
+      : rows_(rows),
+        tile_(rows_of_a_tile(members, rows)),
+        tiles_((rows + tile_ - 1) / tile_),
+        slots_(slots_for(tiles_)) {
     for (const RowMember* m : members) {
       Member made;
       made.in = places_of(*m, m->in, inside, chain.in, Kind::in);
@@ -181,26 +182,20 @@ class RowChainKernel final : public Kernel {
         scratch = std::max(scratch, code->kernel  ? code->kernel->scratch_bytes()
                                     : code->group ? code->group->scratch_bytes()
                                                   : 0);
-    scratch_at_ = inside_bytes_;
     slot_bytes_ = inside_bytes_ + aligned_bytes(scratch);
-    slots_ =
-        std::min({static_cast<size_t>(thread_count()), kMaxSlots, static_cast<size_t>(tiles_)});
   }
 
-  size_t scratch_bytes() const override { return slots_ * slot_bytes_; }
+  size_t scratch_bytes() const override { return static_cast<size_t>(slots_) * slot_bytes_; }
 
   bool can_alias(size_t in, size_t out) const override {
     return std::find(shared_.begin(), shared_.end(), std::pair(in, out)) != shared_.end();
   }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
-    std::atomic<uint64_t> free{slots_ == 64 ? ~uint64_t{0} : (uint64_t{1} << slots_) - 1};
-    parallel_for(tiles_, 1, [&](int64_t begin, int64_t end) {
-      const int slot = take(free);
-      auto* memory =
-          static_cast<std::byte*>(context.scratch) + static_cast<size_t>(slot) * slot_bytes_;
-      for (int64_t t = begin; t < end; ++t) run_tile(t, in, out, memory, context);
-      free.fetch_or(uint64_t{1} << slot, std::memory_order_release);
+    for_units(tiles_, slots_, [&](int64_t slot, int64_t tile) {
+      run_tile(tile, in, out,
+               static_cast<std::byte*>(context.scratch) + static_cast<size_t>(slot) * slot_bytes_,
+               context);
     });
   }
 
@@ -221,20 +216,6 @@ class RowChainKernel final : public Kernel {
     int64_t row_elements = 0;  // of a kernel's result
   };
 
-  /// There are as many slots as threads when the chain was made; with more threads now, some wait.
-  static int take(std::atomic<uint64_t>& free) {
-    uint64_t now = free.load(std::memory_order_relaxed);
-    while (true) {
-      if (now == 0) {
-        __builtin_ia32_pause();
-        now = free.load(std::memory_order_relaxed);
-        continue;
-      }
-      if (free.compare_exchange_weak(now, now & (now - 1), std::memory_order_acquire))
-        return std::countr_zero(now);
-    }
-  }
-
   void run_tile(int64_t t, const void* const* in, void* const* out, std::byte* memory,
                 RunContext& context) {
     const int64_t row = t * tile_;
@@ -253,10 +234,10 @@ class RowChainKernel final : public Kernel {
         }
       const Code& code = whole ? m.whole : m.rest;
       if (code.group) {
-        code.group->run(pointers, pointers + m.in.size(), memory + scratch_at_);
+        code.group->run(pointers, pointers + m.in.size(), memory + inside_bytes_);
       } else {
         RunContext own = context;
-        own.scratch = memory + scratch_at_;
+        own.scratch = memory + inside_bytes_;
         own.first = row * m.row_elements;
         code.kernel->run(pointers, pointers + m.in.size(), own);
       }
@@ -356,11 +337,11 @@ class RowChainKernel final : public Kernel {
     return true;
   }
 
-  const int64_t rows_, tile_, tiles_;
+  const int64_t rows_, tile_, tiles_, slots_;
   std::vector<Member> members_;
   std::unordered_map<ValueId, size_t> inside_at_, made_at_;
   std::vector<std::pair<size_t, size_t>> shared_;  // operand, result
-  size_t inside_bytes_ = 0, scratch_at_ = 0, slot_bytes_ = 0, slots_ = 1;
+  size_t inside_bytes_ = 0, slot_bytes_ = 0;  // of a slot: values inside, then scratch of members
 };
 
 }  // namespace
@@ -377,16 +358,12 @@ std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>
     for (size_t k = first; k < first + count; ++k) list.push_back(&*steps[k]);
     return list;
   };
-  const auto is_large = [](const std::optional<RowMember>& m) {
-    return m && std::any_of(m->out.begin(), m->out.end(),
-                            [](const Operand& o) { return o.size * o.item >= kWorthAChain; });
-  };
-  const auto reads_large = [](const std::optional<RowMember>& m) {
-    return m && std::any_of(m->in.begin(), m->in.end(),
-                            [](const Operand& o) { return o.size * o.item >= kWorthAChain; });
+  const auto has_large = [](const std::vector<Operand>& list) {
+    return std::any_of(list.begin(), list.end(),
+                       [](const Operand& o) { return o.size * o.item >= kWorthAChain; });
   };
   for (size_t s = 0; s < steps.size(); ++s) {
-    if (!is_large(steps[s]) && !reads_large(steps[s])) continue;
+    if (!steps[s] || (!has_large(steps[s]->out) && !has_large(steps[s]->in))) continue;
     // Of all row counts the one with the longest chain, and of those the one with most rows.
     RowRange best;
     int64_t rows = 1;

@@ -177,43 +177,68 @@ class Side {
 /// Elements from place to place; a line more than needed keeps them out of each other's cache sets.
 int64_t place_stride(int64_t tiles, int64_t channels) { return tiles * channels + kLine; }
 
-/// The windows of a run, transformed: [place][tile][tap of the first axis][channel].
-void transform_run(const ConvShape& s, const Side& side, const float* x, const Run& run,
-                   float* stage, float* to, int64_t stride) {
-  for (int64_t tap = 0; tap < s.taps[0]; ++tap) {
-    side.fetch(x, run, tap, stage);
-    for (int64_t t = 0; t < run.count; ++t)
-      winograd::transform_window(side.pixels<const float>(x, run, tap, t, stage), s.c,
-                                 to + (t * s.taps[0] + tap) * s.c, stride);
-  }
-}
-
 size_t float_bytes(int64_t count) { return aligned_bytes(static_cast<size_t>(count) * 4); }
+
+/// What y and dw have in common: tiles, the pixels around them, and the memory in which a slot has a block.
+class Work {
+ public:
+  struct Slot {
+    float *windows, *tiles;    // transformed: [place][..], places x_stride and y_stride apart
+    float *x_stage, *y_stage;  // channels_first: pixels of a run
+  };
+
+  Work(const ConvShape& s, int64_t least_tiles)
+      : s(s),
+        tiles(s, least_tiles),
+        x(s, s.c, s.in, kWindow, s.low),
+        y(s, s.o, s.out, kTile, {0, 0, 0}),
+        channels(s.taps[0] * s.c),
+        x_stride(place_stride(tiles.tiles(), channels)),
+        y_stride(place_stride(tiles.tiles(), s.o)),
+        x_bytes_(float_bytes(kPlaces * x_stride)),
+        y_bytes_(float_bytes(kPlaces * y_stride)),
+        x_stage_bytes_(float_bytes(x.stage_floats(tiles.run_tiles()))) {}
+
+  size_t slot_bytes() const {
+    return x_bytes_ + y_bytes_ + x_stage_bytes_ + float_bytes(y.stage_floats(tiles.run_tiles()));
+  }
+  Slot slot(char* memory) const {
+    const auto at = [memory](size_t offset) { return reinterpret_cast<float*>(memory + offset); };
+    return {at(0), at(x_bytes_), at(x_bytes_ + y_bytes_), at(x_bytes_ + y_bytes_ + x_stage_bytes_)};
+  }
+
+  /// The windows of a run, transformed: [place][tile][tap of the first axis][channel].
+  void transform_run(const float* data, const Run& run, float* stage, float* to) const {
+    for (int64_t tap = 0; tap < s.taps[0]; ++tap) {
+      x.fetch(data, run, tap, stage);
+      for (int64_t t = 0; t < run.count; ++t)
+        winograd::transform_window(x.pixels<const float>(data, run, tap, t, stage), s.c,
+                                   to + (t * s.taps[0] + tap) * s.c, x_stride);
+    }
+  }
+
+  const ConvShape s;
+  const Tiles tiles;
+  const Side x, y;
+  const int64_t channels;  // of all planes that are seen
+  const int64_t x_stride, y_stride;
+
+ private:
+  const size_t x_bytes_, y_bytes_, x_stage_bytes_;
+};
 
 /// y, or dx as the y of another convolution: its weights have c and o exchanged and run backwards.
 class WinogradConv final : public Kernel {
  public:
   WinogradConv(const ConvShape& s, bool flip)
-      : s_(s),
+      : w_(s, 1),
         flip_(flip),
-        tiles_(s, 1),
-        x_(s, s.c, s.in, kWindow, s.low),
-        y_(s, s.o, s.out, kTile, {0, 0, 0}),
-        channels_(s.taps[0] * s.c),
-        x_stride_(place_stride(tiles_.tiles(), channels_)),
-        y_stride_(place_stride(tiles_.tiles(), s.o)),
-        slots_(slots_for(tiles_.blocks())) {
-    pack_bytes_ = float_bytes(kPlaces * channels_ * s.o);
-    flip_bytes_ = flip ? float_bytes(s.w_count()) : 0;
-    x_bytes_ = float_bytes(kPlaces * x_stride_);
-    y_bytes_ = float_bytes(kPlaces * y_stride_);
-    x_stage_bytes_ = float_bytes(x_.stage_floats(tiles_.run_tiles()));
-    slot_bytes_ =
-        x_bytes_ + y_bytes_ + x_stage_bytes_ + float_bytes(y_.stage_floats(tiles_.run_tiles()));
-  }
+        slots_(slots_for(w_.tiles.blocks())),
+        pack_bytes_(float_bytes(kPlaces * w_.channels * s.o)),
+        flip_bytes_(flip ? float_bytes(s.w_count()) : 0) {}
 
   size_t scratch_bytes() const override {
-    return pack_bytes_ + std::max(flip_bytes_, slot_bytes_ * static_cast<size_t>(slots_));
+    return pack_bytes_ + std::max(flip_bytes_, w_.slot_bytes() * static_cast<size_t>(slots_));
   }
   size_t packed_bytes(size_t operand) const override { return operand == 1 ? pack_bytes_ : 0; }
   void pack(size_t, const void* from, void* to, void* scratch) override {
@@ -228,20 +253,20 @@ class WinogradConv final : public Kernel {
       pack_weights(weights, reinterpret_cast<float*>(scratch), scratch + pack_bytes_);
       weights = reinterpret_cast<const float*>(scratch);
     }
-    for_units(tiles_.blocks(), slots_, [&](int64_t slot, int64_t block) {
+    for_units(w_.tiles.blocks(), slots_, [&](int64_t slot, int64_t block) {
       run_block(static_cast<const float*>(in[0]), weights, static_cast<float*>(out[0]), block,
-                scratch + pack_bytes_ + slot_bytes_ * static_cast<size_t>(slot));
+                w_.slot(scratch + pack_bytes_ + w_.slot_bytes() * static_cast<size_t>(slot)));
     });
   }
 
  private:
   void pack_weights(const float* w, float* to, void* scratch) const {
     const float* from = w;
-    const int64_t c = s_.c, o = s_.o, total = channels_,
+    const int64_t c = w_.s.c, o = w_.s.o, total = w_.channels,
                   grain = std::max<int64_t>(1, (1 << 14) / o);
     if (flip_) {
       float* flipped = static_cast<float*>(scratch);
-      flip_weights(w, s_.tap_count(), o, c, flipped);
+      flip_weights(w, w_.s.tap_count(), o, c, flipped);
       from = flipped;
     }
     parallel_for(total, grain, [=](int64_t begin, int64_t end) {
@@ -251,39 +276,35 @@ class WinogradConv final : public Kernel {
     });
   }
 
-  void run_block(const float* x, const float* weights, float* y, int64_t block, char* slot) const {
-    float* windows = reinterpret_cast<float*>(slot);
-    float* sums = reinterpret_cast<float*>(slot + x_bytes_);
-    float* x_stage = reinterpret_cast<float*>(slot + x_bytes_ + y_bytes_);
-    float* y_stage = reinterpret_cast<float*>(slot + x_bytes_ + y_bytes_ + x_stage_bytes_);
-    const int64_t first = tiles_.first_run(block), last = tiles_.first_run(block + 1);
+  void run_block(const float* x, const float* weights, float* y, int64_t block,
+                 const Work::Slot& slot) const {
+    const int64_t o = w_.s.o, channels = w_.channels;
+    const int64_t first = w_.tiles.first_run(block), last = w_.tiles.first_run(block + 1);
     int64_t count = 0;
     for (int64_t i = first; i < last; ++i) {
-      const Run run = tiles_.run(i);
-      transform_run(s_, x_, x, run, x_stage, windows + count * channels_, x_stride_);
+      const Run run = w_.tiles.run(i);
+      w_.transform_run(x, run, slot.x_stage, slot.windows + count * channels);
       count += run.count;
     }
-    const winograd::Product product{count, s_.o, channels_, channels_, 1, channels_ * kLine,
-                                    s_.o,  false};
+    const winograd::Product product{count, o, channels, channels, 1, channels * kLine, o, false};
     for (int64_t p = 0; p < kPlaces; ++p)
-      winograd::multiply(product, windows + p * x_stride_, weights + p * channels_ * s_.o,
-                         sums + p * y_stride_);
+      winograd::multiply(product, slot.windows + p * w_.x_stride, weights + p * channels * o,
+                         slot.tiles + p * w_.y_stride);
     count = 0;
     for (int64_t i = first; i < last; ++i) {
-      const Run run = tiles_.run(i);
+      const Run run = w_.tiles.run(i);
       for (int64_t t = 0; t < run.count; ++t, ++count)
-        winograd::transform_back(sums + count * s_.o, y_stride_, s_.o,
-                                 y_.pixels<float>(y, run, 0, t, y_stage));
-      y_.put(y_stage, run, y);
+        winograd::transform_back(slot.tiles + count * o, w_.y_stride, o,
+                                 w_.y.pixels<float>(y, run, 0, t, slot.y_stage));
+      w_.y.put(slot.y_stage, run, y);
     }
   }
 
-  ConvShape s_;
-  bool flip_, is_packed_ = false;
-  Tiles tiles_;
-  Side x_, y_;
-  int64_t channels_, x_stride_, y_stride_, slots_;  // channels_: of all planes that are seen
-  size_t pack_bytes_, flip_bytes_, x_bytes_, y_bytes_, x_stage_bytes_, slot_bytes_;
+  const Work w_;
+  const bool flip_;
+  bool is_packed_ = false;
+  const int64_t slots_;
+  const size_t pack_bytes_, flip_bytes_;
 };
 
 /// dw: sums over all tiles, made in units of neighbouring blocks and added up first to last.
@@ -295,27 +316,16 @@ class WinogradFilterGrad final : public Kernel {
   static constexpr int64_t kLeastTiles = 32;
 
   explicit WinogradFilterGrad(const ConvShape& s)
-      : s_(s),
-        tiles_(s, kLeastTiles),
-        x_(s, s.c, s.in, kWindow, s.low),
-        y_(s, s.o, s.out, kTile, {0, 0, 0}),
-        channels_(s.taps[0] * s.c),
-        x_stride_(place_stride(tiles_.tiles(), channels_)),
-        y_stride_(place_stride(tiles_.tiles(), s.o)),
-        sum_stride_(channels_ * s.o + kLine) {
-    sum_bytes_ = float_bytes(kPlaces * sum_stride_);
+      : w_(s, kLeastTiles),
+        sum_stride_(w_.channels * s.o + kLine),
+        sum_bytes_(float_bytes(kPlaces * sum_stride_)) {
     const int64_t most = std::max<int64_t>(1, kSumBytes / static_cast<int64_t>(sum_bytes_));
-    units_ = std::min({kMostUnits, most, (tiles_.blocks() + 1) / 2});
+    units_ = std::min({kMostUnits, most, (w_.tiles.blocks() + 1) / 2});
     slots_ = slots_for(units_);
-    x_bytes_ = float_bytes(kPlaces * x_stride_);
-    y_bytes_ = float_bytes(kPlaces * y_stride_);
-    x_stage_bytes_ = float_bytes(x_.stage_floats(tiles_.run_tiles()));
-    slot_bytes_ =
-        x_bytes_ + y_bytes_ + x_stage_bytes_ + float_bytes(y_.stage_floats(tiles_.run_tiles()));
   }
 
   size_t scratch_bytes() const override {
-    return sum_bytes_ * static_cast<size_t>(units_) + slot_bytes_ * static_cast<size_t>(slots_);
+    return sum_bytes_ * static_cast<size_t>(units_) + w_.slot_bytes() * static_cast<size_t>(slots_);
   }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
@@ -323,41 +333,38 @@ class WinogradFilterGrad final : public Kernel {
     char* slots = scratch + sum_bytes_ * static_cast<size_t>(units_);
     for_units(units_, slots_, [&](int64_t slot, int64_t unit) {
       float* sums = reinterpret_cast<float*>(scratch + sum_bytes_ * static_cast<size_t>(unit));
-      const int64_t first = tiles_.blocks() * unit / units_,
-                    last = tiles_.blocks() * (unit + 1) / units_;
+      const int64_t first = w_.tiles.blocks() * unit / units_,
+                    last = w_.tiles.blocks() * (unit + 1) / units_;
       for (int64_t block = first; block < last; ++block)
         run_block(static_cast<const float*>(in[0]), static_cast<const float*>(in[1]), sums,
-                  block > first, block, slots + slot_bytes_ * static_cast<size_t>(slot));
+                  block > first, block,
+                  w_.slot(slots + w_.slot_bytes() * static_cast<size_t>(slot)));
     });
     finish(reinterpret_cast<float*>(scratch), static_cast<float*>(out[0]));
   }
 
  private:
   void run_block(const float* x, const float* dy, float* sums, bool add, int64_t block,
-                 char* slot) const {
-    float* windows = reinterpret_cast<float*>(slot);
-    float* tiles = reinterpret_cast<float*>(slot + x_bytes_);
-    float* x_stage = reinterpret_cast<float*>(slot + x_bytes_ + y_bytes_);
-    float* y_stage = reinterpret_cast<float*>(slot + x_bytes_ + y_bytes_ + x_stage_bytes_);
-    const int64_t line_stride = tiles_.tiles() * kLine;
+                 const Work::Slot& slot) const {
+    const int64_t o = w_.s.o, channels = w_.channels, line_stride = w_.tiles.tiles() * kLine;
     int64_t count = 0;
-    for (int64_t i = tiles_.first_run(block); i < tiles_.first_run(block + 1); ++i) {
-      const Run run = tiles_.run(i);
-      transform_run(s_, x_, x, run, x_stage, windows + count * channels_, x_stride_);
-      y_.fetch(dy, run, 0, y_stage);
+    for (int64_t i = w_.tiles.first_run(block); i < w_.tiles.first_run(block + 1); ++i) {
+      const Run run = w_.tiles.run(i);
+      w_.transform_run(x, run, slot.x_stage, slot.windows + count * channels);
+      w_.y.fetch(dy, run, 0, slot.y_stage);
       for (int64_t t = 0; t < run.count; ++t, ++count)
-        winograd::transform_tile(y_.pixels<const float>(dy, run, 0, t, y_stage), s_.o,
-                                 tiles + count * kLine, y_stride_, line_stride);
+        winograd::transform_tile(w_.y.pixels<const float>(dy, run, 0, t, slot.y_stage), o,
+                                 slot.tiles + count * kLine, w_.y_stride, line_stride);
     }
-    const winograd::Product product{channels_, s_.o, count, 1, channels_, line_stride, s_.o, add};
+    const winograd::Product product{channels, o, count, 1, channels, line_stride, o, add};
     for (int64_t p = 0; p < kPlaces; ++p)
-      winograd::multiply(product, windows + p * x_stride_, tiles + p * y_stride_,
+      winograd::multiply(product, slot.windows + p * w_.x_stride, slot.tiles + p * w_.y_stride,
                          sums + p * sum_stride_);
   }
 
   void finish(float* sums, float* dw) const {
-    const int64_t step = static_cast<int64_t>(sum_bytes_ / sizeof(float)), c = s_.c, o = s_.o;
-    parallel_for(channels_, std::max<int64_t>(1, (1 << 12) / o), [&](int64_t begin, int64_t end) {
+    const int64_t step = static_cast<int64_t>(sum_bytes_ / sizeof(float)), c = w_.s.c, o = w_.s.o;
+    parallel_for(w_.channels, std::max<int64_t>(1, (1 << 12) / o), [&](int64_t begin, int64_t end) {
       for (int64_t p = 0; p < kPlaces; ++p)
         for (int64_t unit = 1; unit < units_; ++unit) {
           float* to = sums + p * sum_stride_;
@@ -365,17 +372,16 @@ class WinogradFilterGrad final : public Kernel {
           for (int64_t i = begin * o; i < end * o; ++i) to[i] += from[i];
         }
       for (int64_t at = begin / c * c; at < end; at += c)
-        winograd::transform_weights_back({c, o, channels_, at}, sums, sum_stride_,
+        winograd::transform_weights_back({c, o, w_.channels, at}, sums, sum_stride_,
                                          std::max<int64_t>(0, begin - at), std::min(c, end - at),
                                          dw + at * 9 * o);
     });
   }
 
-  ConvShape s_;
-  Tiles tiles_;
-  Side x_, y_;
-  int64_t channels_, x_stride_, y_stride_, sum_stride_, units_ = 1, slots_ = 1;
-  size_t sum_bytes_, x_bytes_, y_bytes_, x_stage_bytes_, slot_bytes_;
+  const Work w_;
+  const int64_t sum_stride_;
+  const size_t sum_bytes_;
+  int64_t units_ = 1, slots_ = 1;
 };
 
 /// This machine has the vectors for it, and HORNGATE_WINOGRAD=0 does not forbid it.
