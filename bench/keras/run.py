@@ -115,14 +115,14 @@ def growth(pythons, options):
         worker = Worker(which, pythons[which], options.threads)
         sizes = worker.ask(turns=turns)["rss"]
         worker.close()
+        each = (sizes[-1] - sizes[0]) / max(1, len(sizes) - 1)
+        mark = "" if which != "ours" else ("  PASS" if each < GROWTH_MARK else "  FAIL")
         # The first turns fill caches and the allocator's pools.
         start = len(sizes) // 4
-        each = (sizes[-1] - sizes[start]) / (len(sizes) - 1 - start)
-        mark = "" if which != "ours" else ("  PASS" if each < GROWTH_MARK else "  FAIL")
-        whole = (sizes[-1] - sizes[0]) / max(1, len(sizes) - 1)
+        later = (sizes[-1] - sizes[start]) / max(1, len(sizes) - 1 - start)
         print(
-            f"{which:<8} {turns} turns: {each:,.0f} bytes a turn after the first quarter, "
-            f"{whole:,.0f} over all; at the end {sizes[-1] / 1e6:.0f} MB{mark}",
+            f"{which:<8} {turns} turns: {each:,.0f} bytes a turn, {later:,.0f} after the first quarter; "
+            f"at the end {sizes[-1] / 1e6:.0f} MB{mark}",
             flush=True,
         )
 

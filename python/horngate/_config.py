@@ -202,20 +202,22 @@ def clear_session():
     _hg.clear_session()
 
 
-# When the collector last ended, and how long it took.
-_collected = {"at": float("-inf"), "took": 0.0}
+# When the collector last ended, how long it took, and how many nodes it left.
+_collected = {"at": float("-inf"), "took": 0.0, "nodes": 0}
+_MOST_NODES = 2000  # a few small models: with their plans they hold about 2 MB
 
 
 def _free_cycles():
     """Layers and models refer to each other: they and their weights stay until Python's collector looks
-    at its oldest objects, and that depends on how many there are, not how large. Asks it to, in a
-    twentieth of the CPU time at most, however often it is called."""
+    at its oldest objects, and that depends on how many there are, not how large. Asks it to where graphs
+    have grown; where they have not, in a twentieth of the CPU time at most, however often it is called."""
     start = _time.process_time()
-    if start - _collected["at"] < 20 * _collected["took"]:
+    is_soon = start - _collected["at"] < 20 * _collected["took"]
+    if is_soon and _hg.live_node_count() < _collected["nodes"] + _MOST_NODES:
         return
     _gc.collect()
     end = _time.process_time()
-    _collected.update(at=end, took=end - start)
+    _collected.update(at=end, took=end - start, nodes=_hg.live_node_count())
 
 
 def manual_variable_initialization(value):

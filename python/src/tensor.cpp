@@ -302,7 +302,7 @@ void init_tensor(nb::module_& m) {
       "is_placeholder",
       [](Any x) { return is_tensor(x.ptr()) && is_placeholder(tensor_of(x.ptr())); },
       "Whether x was made by placeholder; anything may be asked.");
-  m.def("live_node_count", &hooks::live_node_count, "Nodes that are alive, for tests.");
+  m.def("live_node_count", &hooks::live_node_count, "Nodes that are alive.");
 }
 
 }  // namespace horngate::python

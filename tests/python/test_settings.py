@@ -10,7 +10,7 @@ import weakref
 import horngate as K
 import numpy as np
 import pytest
-from horngate import _config
+from horngate import _config, _horngate
 
 
 @pytest.fixture
@@ -130,13 +130,26 @@ def test_clear_session_stays_cheap(monkeypatch):
     """Called again and again it does not search all objects each time."""
     calls = []
     monkeypatch.setattr(_config, "_gc", types.SimpleNamespace(collect=lambda: calls.append(1)))
-    _config._collected.update(at=time.process_time(), took=1.0)
+    nodes = _horngate.live_node_count()
+    _config._collected.update(at=time.process_time(), took=1.0, nodes=nodes)
     for _ in range(50):
         K.clear_session()
     assert calls == []
     _config._collected.update(at=time.process_time() - 21, took=1.0)
     K.clear_session()
     assert calls == [1]
+
+
+def test_clear_session_frees_large_graphs_at_once():
+    layer = Layer()
+    for _ in range(_config._MOST_NODES):
+        layer.weights = layer.weights + 1.0
+    layer = weakref.ref(layer)
+    before = _horngate.live_node_count() - _config._MOST_NODES
+    _config._collected.update(at=time.process_time(), took=1.0, nodes=before)
+    assert layer() is not None
+    K.clear_session()
+    assert layer() is None
 
 
 LONG_LOOP = """
