@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "engines/common/primitives.h"
 #include "engines/registry.h"
 #include "ir/to_graph.h"
 #include "plan/plan.h"
@@ -273,6 +274,15 @@ std::string table(const Ways& ways, const std::string& before) {
     text += "\n";
   }
   return text;
+}
+
+TEST(EngineSupport, TheKindsAreThoseOfTheList) {
+  for (int i = 0; i < kPrimCount; ++i) {
+    const Primitive& p = primitive(static_cast<Prim>(i));
+    const bool elementwise = p.how == How::elementwise && p.name != std::string_view("broadcast");
+    EXPECT_EQ(engines::is_one_of(engines::kElementwise, p.name), elementwise) << p.name;
+    EXPECT_EQ(engines::is_one_of(engines::kReductions, p.name), p.how == How::reduction) << p.name;
+  }
 }
 
 TEST(EngineSupport, TheTableIsCurrent) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <string_view>
 
 #include "horngate/engine.h"
+#include "primitives.h"
 
 namespace horngate::engines {
 
@@ -36,66 +36,15 @@ class OpenNode {
   const hg_type& in(uint32_t i) const { return graph_.value[node_.in[i]]; }
   const hg_type& out(uint32_t i = 0) const { return graph_.value[node_.out[i]]; }
 
-  static constexpr std::string_view kAny[] = {"neg",
-                                              "abs",
-                                              "sign",
-                                              "exp",
-                                              "expm1",
-                                              "log",
-                                              "log1p",
-                                              "sqrt",
-                                              "rsqrt",
-                                              "sin",
-                                              "cos",
-                                              "tanh",
-                                              "sigmoid",
-                                              "erf",
-                                              "floor",
-                                              "round",
-                                              "logical_not",
-                                              "cast",
-                                              "add",
-                                              "sub",
-                                              "mul",
-                                              "div",
-                                              "floordiv",
-                                              "mod",
-                                              "pow",
-                                              "maximum",
-                                              "minimum",
-                                              "eq",
-                                              "ne",
-                                              "lt",
-                                              "le",
-                                              "gt",
-                                              "ge",
-                                              "logical_and",
-                                              "logical_or",
-                                              "select",
-                                              "reduce_sum",
-                                              "reduce_prod",
-                                              "reduce_max",
-                                              "reduce_min",
-                                              "reduce_any",
-                                              "reduce_all",
-                                              "argmax",
-                                              "argmin",
-                                              "cumsum",
-                                              "cumprod",
-                                              "recurrence",
-                                              "transpose",
-                                              "concat",
-                                              "pad",
-                                              "reverse",
-                                              "softmax",
-                                              "log_softmax",
-
-                                              "stop_gradient",
-                                              "scan",
-                                              "cond"};
+  /// Primitives that the sizes do not matter to, besides element-wise ones and reductions.
+  static constexpr std::string_view kOfAnySize[] = {
+      "argmax", "argmin",  "cumsum",  "cumprod",     "recurrence",    "transpose", "concat",
+      "pad",    "reverse", "softmax", "log_softmax", "stop_gradient", "scan",      "cond"};
 
   bool fits_prim(std::string_view prim) const {
-    if (std::find(std::begin(kAny), std::end(kAny), prim) != std::end(kAny)) return true;
+    if (is_one_of(kElementwise, prim) || is_one_of(kReductions, prim) ||
+        is_one_of(kOfAnySize, prim))
+      return true;
     if (prim == "reshape") return node_.n_in == 2 || open_count(out()) <= 1;
     if (prim == "expand_dims" || prim == "squeeze") return open_count(out()) <= 1;
     if (prim == "broadcast") return node_.n_in == 2;
