@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 
+#include "engines/common/api.h"
 #include "ir/check.h"
 #include "prims/primitive.h"
 
@@ -215,12 +216,7 @@ void throw_status(const hg_status& s) {
 }
 
 int status_of_current_exception(hg_status* status) noexcept {
-  const auto fill = [&](int32_t code, const char* text) {
-    if (!status) return;
-    status->code = code;
-    std::strncpy(status->text, text, sizeof status->text - 1);
-    status->text[sizeof status->text - 1] = 0;
-  };
+  const auto fill = [&](int32_t code, const char* text) { engines::fail(status, code, text); };
   try {
     throw;
   } catch (const ValueError& e) {

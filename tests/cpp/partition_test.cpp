@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engines/abi.h"
+#include "engines/common/api.h"
 #include "ir/to_graph.h"
 #include "plan/plan.h"
 #include "plan/warn.h"
@@ -25,20 +26,8 @@ int supports(void*, const hg_graph* g, uint32_t node) {
   return 1;
 }
 
-const hg_engine_api kApi = {HG_ABI,
-                            sizeof(hg_engine_api),
-                            "picky",
-                            "1",
-                            HG_CAP_SCAN | HG_CAP_COND,
-                            nullptr,
-                            supports,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            nullptr};
+constexpr hg_engine_api kApi = engines::make_api("picky", "1", HG_CAP_SCAN | HG_CAP_COND, nullptr,
+                                                 supports, nullptr, nullptr, nullptr);
 
 Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& feeds) {
   std::vector<TensorType> types;

@@ -5,21 +5,17 @@
 #include <new>
 #include <vector>
 
-#include "horngate/engine.h"
+#include "engines/common/api.h"
 
 namespace {
+
+using namespace horngate::engines;
 
 struct Executable {
   std::vector<uint32_t> from;  // per output: number of the input that it is the negative of
 };
 
 std::atomic<int> live{0}, with_memory{0};
-
-int open(const char*, void** engine, hg_status*) {
-  static int token;
-  *engine = &token;
-  return 0;
-}
 
 int supports(void*, const hg_graph* g, uint32_t node) {
   const hg_node& n = g->node[node];
@@ -63,20 +59,8 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {HG_ABI,
-                            sizeof(hg_engine_api),
-                            "giver",
-                            "1",
-                            HG_CAP_GIVES_MEMORY,
-                            open,
-                            supports,
-                            compile,
-                            run,
-                            free_executable,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            nullptr};
+constexpr hg_engine_api kApi = make_api("giver", "1", HG_CAP_GIVES_MEMORY, open_nothing, supports,
+                                        compile, run, free_executable);
 
 }  // namespace
 

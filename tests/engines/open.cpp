@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "horngate/engine.h"
+#include "engines/common/api.h"
 
 namespace {
+
+using namespace horngate::engines;
 
 struct Node {
   std::string prim;
@@ -24,12 +26,6 @@ struct Executable {
 };
 
 std::atomic<int> compiles{0}, open_compiles{0};
-
-int open(const char*, void** engine, hg_status*) {
-  static int token;
-  *engine = &token;
-  return 0;
-}
 
 bool same_shape(const hg_type& a, const hg_type& b) {
   return a.rank == b.rank && std::memcmp(a.dims, b.dims, sizeof(int64_t) * a.rank) == 0;
@@ -127,11 +123,9 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg
   }
   for (size_t i = 0; i < e.out.size(); ++i) {
     const std::vector<float>& y = now[e.out[i]];
-    if (y.size() * sizeof(float) != out[i].bytes) {
-      status->code = HG_RUNTIME_ERROR;
-      std::strcpy(status->text, "engine open: a result has another size than its buffer.");
-      return 1;
-    }
+    if (y.size() * sizeof(float) != out[i].bytes)
+      return fail(status, HG_RUNTIME_ERROR,
+                  "engine open: a result has another size than its buffer.");
     if (out[i].bytes) std::memcpy(out[i].data, y.data(), out[i].bytes);
   }
   return 0;
@@ -139,9 +133,8 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {
-    HG_ABI, sizeof(hg_engine_api), "open",  "1",     HG_CAP_FREE_DIMS, open,   supports, compile,
-    run,    free_executable,       nullptr, nullptr, nullptr,          nullptr};
+constexpr hg_engine_api kApi =
+    make_api("open", "1", HG_CAP_FREE_DIMS, open_nothing, supports, compile, run, free_executable);
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 // The cntk engine: Microsoft's CNTK 2.7 as a plug-in. Errors of the library are caught here.
-#include <cstring>
 #include <mutex>
 #include <stdexcept>
 
+#include "../common/api.h"
 #include "cntk/convert.h"
 #include "cntk/executable.h"
 
@@ -18,11 +18,7 @@ int fill(hg_status* status, int32_t code, std::string text) {
     if (start != std::string::npos) text.erase(start, at + 11 - start);
   }
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  if (!status) return 1;
-  status->code = code;
-  std::strncpy(status->text, text.c_str(), sizeof status->text - 1);
-  status->text[sizeof status->text - 1] = 0;
-  return 1;
+  return engines::fail(status, code, text);
 }
 
 /// Runs f; what it throws becomes a status, never an exception for the host.
@@ -91,9 +87,8 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-hg_engine_api own_api = {
-    HG_ABI, sizeof(hg_engine_api), "cntk",  "2.7",   HG_CAP_NO_EMPTY, open,   supports, compile,
-    run,    free_executable,       nullptr, nullptr, nullptr,         nullptr};
+hg_engine_api own_api = engines::make_api("cntk", "2.7", HG_CAP_NO_EMPTY, open, supports, compile,
+                                          run, free_executable);
 
 }  // namespace
 }  // namespace horngate::cntk

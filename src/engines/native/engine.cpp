@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engines/abi.h"
+#include "engines/common/api.h"
 #include "engines/native/callers.h"
 #include "engines/native/derived.h"
 #include "engines/native/sparse.h"
@@ -12,12 +13,6 @@ namespace horngate::native {
 namespace {
 
 constexpr size_t kPointersOnStack = 1024;
-
-int open(const char*, void** engine, hg_status*) {
-  static int token;
-  *engine = &token;
-  return 0;
-}
 
 int supports(void*, const hg_graph* graph, uint32_t node) {
   const std::optional<Prim> prim = find_primitive(graph->node[node].prim);
@@ -110,21 +105,10 @@ void free_executable(void* executable) { delete static_cast<Compiled*>(executabl
 void* compile_graph(const Graph& graph) { return new Compiled(graph); }
 
 const hg_engine_api* engine_main(uint32_t host_abi) {
-  static const hg_engine_api kApi = {
-      HG_ABI,
-      sizeof(hg_engine_api),
-      "native",
-      HORNGATE_VERSION,
+  static constexpr hg_engine_api kApi = engines::make_api(
+      "native", HORNGATE_VERSION,
       HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE | HG_CAP_SPARSE,
-      open,
-      supports,
-      compile,
-      run,
-      free_executable,
-      nullptr,
-      nullptr,
-      nullptr,
-      nullptr};
+      engines::open_nothing, supports, compile, run, free_executable);
   return host_abi == HG_ABI ? &kApi : nullptr;
 }
 

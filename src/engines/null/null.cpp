@@ -3,19 +3,15 @@
 #include <cstring>
 #include <new>
 
-#include "horngate/engine.h"
+#include "../common/api.h"
 
 namespace {
+
+using namespace horngate::engines;
 
 struct Executable {
   uint32_t n_out;
 };
-
-int open(const char*, void** engine, hg_status*) {
-  static int token;
-  *engine = &token;
-  return 0;
-}
 
 int supports(void*, const hg_graph*, uint32_t) { return 1; }
 
@@ -23,9 +19,7 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   auto* e = new (std::nothrow) Executable{graph->n_out};
   *executable = e;
   if (e) return 0;
-  status->code = HG_RUNTIME_ERROR;
-  std::strncpy(status->text, "engine null: out of memory.", sizeof status->text - 1);
-  return 1;
+  return fail(status, HG_RUNTIME_ERROR, "engine null: out of memory.");
 }
 
 int run(void* executable, const hg_buffer*, hg_buffer* out, const hg_run*, hg_status*) {
@@ -36,20 +30,9 @@ int run(void* executable, const hg_buffer*, hg_buffer* out, const hg_run*, hg_st
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {HG_ABI,
-                            sizeof(hg_engine_api),
-                            "null",
-                            "1",
-                            HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN,
-                            open,
-                            supports,
-                            compile,
-                            run,
-                            free_executable,
-                            nullptr,
-                            nullptr,
-                            nullptr,
-                            nullptr};
+constexpr hg_engine_api kApi =
+    make_api("null", "1", HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open_nothing, supports,
+             compile, run, free_executable);
 
 }  // namespace
 

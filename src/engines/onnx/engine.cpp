@@ -1,23 +1,16 @@
 // The onnx engine: ONNX Runtime behind engine.h.
-#include <cstring>
 #include <exception>
 #include <new>
 
+#include "../common/api.h"
 #include "executable.h"
-#include "horngate/engine.h"
 #include "lower.h"
 #include "runtime.h"
 
 namespace {
 
 using namespace horngate::onnx;
-
-int fail(hg_status* status, int32_t code, const char* text) {
-  status->code = code;
-  std::strncpy(status->text, text, sizeof status->text - 1);
-  status->text[sizeof status->text - 1] = 0;
-  return 1;
-}
+using horngate::engines::fail;
 
 /// The status of the exception being handled. Texts of the library get the engine's name in front.
 int fail_with_current(hg_status* status) {
@@ -27,13 +20,13 @@ int fail_with_current(hg_status* status) {
   } catch (const IndexFault& e) {
     return fail(status, HG_INDEX_ERROR, e.what());
   } catch (const Unsupported& e) {
-    return fail(status, HG_NOT_IMPLEMENTED, named(e.what()).c_str());
+    return fail(status, HG_NOT_IMPLEMENTED, named(e.what()));
   } catch (const RuntimeFault& e) {
-    return fail(status, HG_RUNTIME_ERROR, named(e.what()).c_str());
+    return fail(status, HG_RUNTIME_ERROR, named(e.what()));
   } catch (const std::bad_alloc&) {
     return fail(status, HG_RUNTIME_ERROR, "engine onnx: out of memory.");
   } catch (const std::exception& e) {
-    return fail(status, HG_RUNTIME_ERROR, named(e.what()).c_str());
+    return fail(status, HG_RUNTIME_ERROR, named(e.what()));
   } catch (...) {
     return fail(status, HG_RUNTIME_ERROR, "engine onnx: an unknown error occurred.");
   }
@@ -79,20 +72,9 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-hg_engine_api api = {HG_ABI,
-                     sizeof(hg_engine_api),
-                     "onnx",
-                     "not loaded",
-                     HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN,
-                     open,
-                     supports,
-                     compile,
-                     run,
-                     free_executable,
-                     nullptr,
-                     nullptr,
-                     nullptr,
-                     nullptr};
+hg_engine_api api = horngate::engines::make_api("onnx", "not loaded",
+                                                HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN,
+                                                open, supports, compile, run, free_executable);
 
 }  // namespace
 

@@ -1,32 +1,26 @@
 // The tensorflow engine: what engine.h asks for.
-#include <cstring>
-
+#include "../common/api.h"
 #include "session.h"
 
 namespace horngate::tf {
 namespace {
 
+using engines::fail;
+
 /// Runs `work`; what it throws becomes a status.
 template <class F>
 int guarded(hg_status* status, F&& work) {
-  const auto fill = [&](int code, const char* text) {
-    if (!status) return 1;
-    status->code = code;
-    std::strncpy(status->text, text, sizeof status->text - 1);
-    status->text[sizeof status->text - 1] = 0;
-    return 1;
-  };
   try {
     work();
     return 0;
   } catch (const Error& e) {
-    return fill(e.code, e.what());
+    return fail(status, e.code, e.what());
   } catch (const std::bad_alloc&) {
-    return fill(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
+    return fail(status, HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
   } catch (const std::exception& e) {
-    return fill(HG_RUNTIME_ERROR, e.what());
+    return fail(status, HG_RUNTIME_ERROR, e.what());
   } catch (...) {
-    return fill(HG_RUNTIME_ERROR, "engine tensorflow: an unknown error occurred.");
+    return fail(status, HG_RUNTIME_ERROR, "engine tensorflow: an unknown error occurred.");
   }
 }
 
@@ -60,21 +54,10 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-hg_engine_api own_api = {
-    HG_ABI,
-    sizeof(hg_engine_api),
-    "tensorflow",
-    "",  // known once the library is loaded
+hg_engine_api own_api = engines::make_api(
+    "tensorflow", "",  // known once the library is loaded
     HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
-    open,
-    supports,
-    compile,
-    run,
-    free_executable,
-    nullptr,
-    nullptr,
-    nullptr,
-    nullptr};
+    open, supports, compile, run, free_executable);
 
 }  // namespace
 }  // namespace horngate::tf
