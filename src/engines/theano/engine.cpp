@@ -2,8 +2,8 @@
 #include <exception>
 #include <memory>
 
+#include "../common/api.h"
 #include "find.h"
-#include "horngate/engine.h"
 #include "program.h"
 #include "supports.h"
 #include "worker.h"
@@ -65,11 +65,10 @@ void free_executable(void* executable) {
   }
 }
 
-hg_engine_api own_api = {HG_ABI, sizeof(hg_engine_api), "theano", kVersion,
-                         // The worker takes turns by itself.
-                         HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open,
-                         engine_supports, compile, run, free_executable, nullptr, nullptr, nullptr,
-                         nullptr};
+// The worker takes turns by itself.
+hg_engine_api own_api = horngate::engines::make_api(
+    "theano", kVersion, HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open,
+    engine_supports, compile, run, free_executable);
 
 }  // namespace
 
