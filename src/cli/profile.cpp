@@ -1,25 +1,21 @@
 // horngate profile: runs a program with a trace, or takes a trace, and prints where the time went.
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 #include <thread>
 
+#include "child.h"
 #include "commands.h"
 #include "horngate/error.h"
 #include "limits.h"
-
-extern char** environ;
 
 namespace horngate::cli {
 namespace {
@@ -127,19 +123,13 @@ nlohmann::json read_trace(const std::string& path) {
 
 /// Runs the program with HORNGATE_PROFILE; gives its exit code.
 int run_program(const Arguments& command, const std::string& trace) {
-  setenv("HORNGATE_PROFILE", trace.c_str(), 1);
-  std::vector<char*> argv;
-  for (const std::string& a : command) argv.push_back(const_cast<char*>(a.c_str()));
-  argv.push_back(nullptr);
-  pid_t child;
-  if (const int wrong = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    throw ValueError("horngate profile: cannot run \"" + command[0] +
-                     "\": " + std::strerror(wrong) + ".");
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  const ScopedVariable variable("HORNGATE_PROFILE", trace);
+  try {
+    return run_child(command);
+  } catch (const std::system_error& e) {
+    throw ValueError("horngate profile: cannot run \"" + command[0] + "\": " + e.code().message() +
+                     ".");
   }
-  unsetenv("HORNGATE_PROFILE");
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 // Making plans: specialise, take the updates apart, partition, compile.
 #include <algorithm>
-#include <cstring>
 
-#include "engines/abi.h"
-#include "engines/native/engine.h"
 #include "ir/check.h"
 #include "ir/plain.h"
 #include "ir/profile.h"
@@ -11,38 +8,6 @@
 #include "prims/primitive.h"
 
 namespace horngate {
-
-Compiled::Compiled(const Engine& engine, const Graph& graph)
-    : engine_(engine), bytes_(compiled_bytes(graph)) {
-  const profile::Scope bar("compile");
-  if (&engine == &native_engine()) {
-    executable_ = native::compile_graph(graph);
-    return;
-  }
-  if (log_enabled("compile"))
-    log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
-  const CGraph c(graph);
-  hg_status status{};
-  status.size = sizeof status;
-  if (engine.api->compile(engine.self, c.get(), &executable_, &status) != 0) throw_status(status);
-}
-
-Compiled::~Compiled() {
-  if (executable_) engine_.api->free_executable(executable_);
-}
-
-void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
-  // The text of a status is long: only its head is cleared on this path.
-  hg_status status;
-  status.size = sizeof status;
-  status.code = 0;
-  status.text[0] = 0;
-  std::unique_lock lock(serial_, std::defer_lock);
-  if (!engine_.has(HG_CAP_CONCURRENT_RUN)) lock.lock();
-  const profile::Scope bar(engine_.api->name);
-  if (engine_.api->run(executable_, in, out, run, &status) != 0) throw_status(status);
-}
-
 namespace {
 
 /// Nodes that only serve updates: element-wise, and read by nothing else. They run in the commit.
@@ -269,29 +234,6 @@ class Maker {
   std::vector<SlotId> slot_, out_slots_;
 };
 
-}  // namespace
-
-size_t Plan::total_bytes() {
-  size_t total = 0;
-  std::vector<std::shared_ptr<Plan>> held;
-  std::vector<Plan*> todo = {this};
-  while (!todo.empty()) {
-    Plan& plan = *todo.back();
-    todo.pop_back();
-    total += plan.bytes.get();
-    // One that is being made is not waited for.
-    const std::unique_lock lock(plan.next_mutex, std::try_to_lock);
-    if (!lock) continue;
-    for (const auto& [key, next] : plan.next) {
-      held.push_back(next);
-      todo.push_back(next.get());
-    }
-  }
-  return total;
-}
-
-namespace {
-
 void count_bytes(Plan& plan) {
   size_t bytes = sizeof(Plan) + plan.slots.size() * sizeof(TensorType);
   for (const Segment& s : plan.segments)  // what is shared is counted once
@@ -304,10 +246,6 @@ void count_bytes(Plan& plan) {
 Graph improve(Graph graph) {
   return is_plain() ? without_kernels(graph) : improve_loops(std::move(graph));
 }
-
-}  // namespace
-
-namespace {
 
 /// The graph as it would be for other sizes of open dimensions, where it has such a form.
 std::vector<Partition> make_probes(const Graph& graph, const std::vector<TensorType>& inputs,
@@ -330,6 +268,25 @@ std::vector<Partition> make_probes(const Graph& graph, const std::vector<TensorT
 }
 
 }  // namespace
+
+size_t Plan::total_bytes() {
+  size_t total = 0;
+  std::vector<std::shared_ptr<Plan>> held;
+  std::vector<Plan*> todo = {this};
+  while (!todo.empty()) {
+    Plan& plan = *todo.back();
+    todo.pop_back();
+    total += plan.bytes.get();
+    // One that is being made is not waited for.
+    const std::unique_lock lock(plan.next_mutex, std::try_to_lock);
+    if (!lock) continue;
+    for (const auto& [key, next] : plan.next) {
+      held.push_back(next);
+      todo.push_back(next.get());
+    }
+  }
+  return total;
+}
 
 PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
                   const PlanContext& context, const Engine& engine, OpenParts* open_parts) {

@@ -1,0 +1,27 @@
+// Running other programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace horngate::cli {
+
+/// A variable of the environment, as long as this lives.
+class ScopedVariable {
+ public:
+  ScopedVariable(std::string name, const std::string& value);
+  ~ScopedVariable();
+  ScopedVariable(const ScopedVariable&) = delete;
+  ScopedVariable& operator=(const ScopedVariable&) = delete;
+
+ private:
+  const std::string name_;
+  std::optional<std::string> before_;
+};
+
+/// Runs a program, which is looked for on PATH, with its arguments and gives its exit code. Signals meanwhile are
+/// for the program. Throws std::system_error if it cannot be started.
+int run_child(std::vector<std::string> command);
+
+}  // namespace horngate::cli
