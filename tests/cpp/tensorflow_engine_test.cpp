@@ -1,38 +1,28 @@
-// The tensorflow engine beside TensorFlow called directly: same numbers, and what a call costs on top.
+// The tensorflow engine beside native and beside TensorFlow called directly. Skipped where TensorFlow is not installed.
 #include <dlfcn.h>
-#include <gtest/gtest.h>
-#include <horngate/horngate.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <fstream>
 
-#include "engines/registry.h"
+#include "engine_testing.h"
 #include "engines/tensorflow/api.h"
 
 namespace horngate {
 namespace {
 
-/// TensorFlow's functions from the library that the engine has loaded; why not, when it cannot be opened.
-std::string bind_loaded(tf::Api& api) {
-  try {
-    setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR, 1);
-    (void)find_engine("tensorflow");
-  } catch (const Error& e) {
-    return e.what();
-  }
+/// TensorFlow's functions from the library that the engine has loaded.
+tf::Api bind_loaded() {
+  tf::Api api{};
   std::ifstream maps("/proc/self/maps");
   std::string line, path;
   while (path.empty() && std::getline(maps, line))
     if (line.find("libtensorflow_cc.so") != std::string::npos) path = line.substr(line.find('/'));
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-  if (!library) return "its library was not found among those loaded";
+  if (!library) throw std::runtime_error("TensorFlow is not among the loaded libraries");
 #define FUNCTION(result, name, arguments) \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "TF_" #name));
   HORNGATE_TF_FUNCTIONS(FUNCTION)
 #undef FUNCTION
-  return "";
+  return api;
 }
 
 /// tanh(x w), written against TensorFlow.
@@ -89,45 +79,27 @@ class Direct {
   tf::COutput x_, w_, y_;
 };
 
-/// Microseconds of one call, in the best of several rounds.
-template <class F>
-double best_of(F&& call) {
-  using Clock = std::chrono::steady_clock;
-  double best = 1e9;
-  for (int round = 0; round < 60; ++round) {
-    const auto begin = Clock::now();
-    for (int i = 0; i < 50; ++i) call();
-    best = std::min(best,
-                    std::chrono::duration<double, std::micro>(Clock::now() - begin).count() / 50);
-  }
-  return best;
-}
+class TensorFlowEngineTest : public testing::EngineTest {
+ protected:
+  TensorFlowEngineTest() : EngineTest("tensorflow") {}
+};
 
-TEST(TensorFlowEngine, CostsLittleMoreThanTensorFlow) {
-  tf::Api api{};
-  if (const std::string why = bind_loaded(api); !why.empty()) GTEST_SKIP() << why;
-  reset_settings();
-  set_quiet(true);
-  set_engine("tensorflow");
-  reset_current_engine();
+TEST_F(TensorFlowEngineTest, TrainsTheDigitNetAsNativeDoes) { expect_digit_losses_of_native(); }
+
+TEST_F(TensorFlowEngineTest, ACallCostsLittleMoreThanTheLibrary) {
+  const tf::Api api = bind_loaded();
   const Array values = Array::full(DType::float32, {16, 16}, 0.01);
   const Array x = Array::full(DType::float32, {4, 16}, 0.5);
-  {
-    const Variable w = variable(values);
-    const Tensor in = placeholder({.shape = {None, 16}});
-    const Function f = function({in}, {tanh(dot(in, w))});
-    Direct direct(api);
-    EXPECT_FLOAT_EQ(f({x})[0].data<float>()[0], direct.run(x, values));
-    const double ours = best_of([&] { (void)f({x}); });
-    const double theirs = best_of([&] { (void)direct.run(x, values); });
-    RecordProperty("ours_us", std::to_string(ours));
-    RecordProperty("direct_us", std::to_string(theirs));
-    std::printf("call: %.1f us, TensorFlow called directly: %.1f us\n", ours, theirs);
-    EXPECT_LT(ours - theirs, 10.0);
-  }
-  reset_settings();
-  set_quiet(true);
-  reset_current_engine();
+  const Variable w = variable(values);
+  const Tensor in = placeholder({.shape = {None, 16}});
+  const Function f = on_engine({in}, {tanh(dot(in, w))});
+  Direct direct(api);
+  EXPECT_FLOAT_EQ(f({x})[0].data<float>()[0], direct.run(x, values));
+  expect_small_overhead([&] { (void)direct.run(x, values); }, [&] { (void)f({x}); });
+}
+
+TEST_F(TensorFlowEngineTest, ManyThreadsRunFunctions) {
+  expect_threads_do_not_disturb_each_other();
 }
 
 }  // namespace
