@@ -9,15 +9,16 @@ import subprocess
 import sys
 import traceback
 
+import engine_process
+
 
 class Worker:
     """The other process, as the tests see it."""
 
     def __init__(self, engine_name):
-        environment = dict(os.environ, KERAS_BACKEND=engine_name)
         # A compilation takes seconds, a case runs a few times.
-        environment.setdefault("HORNGATE_THEANO_MODE", "FAST_COMPILE")
-        environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
+        mode = os.environ.get("HORNGATE_THEANO_MODE", "FAST_COMPILE")
+        environment = engine_process.environment(engine_name, HORNGATE_THEANO_MODE=mode)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "cases.worker", engine_name],
             stdin=subprocess.PIPE,

@@ -2,9 +2,6 @@
 
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 
 import engine_process
 import horngate as K
@@ -21,14 +18,8 @@ needs_keras = pytest.mark.skipif(
 
 def python(program, home, **more):
     """A process in which nothing is chosen but what is given here."""
-    clean = {k: v for k, v in os.environ.items() if k not in ("KERAS_BACKEND", "HORNGATE_QUIET")}
-    clean["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        env={**clean, "KERAS_HOME": str(home), "HORNGATE_NO_CONFIG_WRITE": "1", **more},
-    )
+    nothing = {"HORNGATE_QUIET": None, "KERAS_HOME": str(home), "HORNGATE_NO_CONFIG_WRITE": "1"}
+    return engine_process.python(None, program, **{**nothing, **more})
 
 
 def said(program, home, **more):

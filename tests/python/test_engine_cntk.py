@@ -2,13 +2,10 @@
 process of its own, for a process holds one engine."""
 
 import functools
-import pathlib
-import shutil
-import subprocess
 
 import engine_process
 import pytest
-from engine_process import RUN
+from engine_process import TRAIN
 
 python = functools.partial(engine_process.python, "cntk")
 refusal = functools.partial(engine_process.refusal, "cntk")
@@ -25,12 +22,7 @@ FILES = [
 @pytest.fixture(scope="module")
 def libraries():
     """The folder of CNTK's libraries, as the engine finds it; a skip where there is none."""
-    program = (
-        RUN + "print(next(l.split()[-1] for l in open('/proc/self/maps') if 'libCntk.Core' in l))"
-    )
-    done = python(program)
-    engine_process.skip_unless_it_runs(done, "cntk")
-    return pathlib.Path(done.stdout.split()[-1]).parent
+    return engine_process.library("cntk", "libCntk.Core").parent
 
 
 def links(libraries, folder):
@@ -78,15 +70,10 @@ def test_a_truncated_library(tmp_path, libraries, name, part):
 
 
 def test_a_library_of_another_version(tmp_path, libraries):
-    compiler = shutil.which("c++") or shutil.which("g++")
-    if not compiler:
-        pytest.skip("no C++ compiler to build a library with")
     links(libraries, tmp_path)
     target = tmp_path / FILES[0]
     target.unlink()
-    source = tmp_path / "other.cpp"
-    source.write_text("int unrelated;\n")
-    subprocess.run([compiler, "-shared", "-fPIC", source, "-o", target], check=True)
+    engine_process.build_library("int unrelated;\n", target)
     assert "has another version of CNTK than 2.7" in refusal(tmp_path)
 
 
@@ -94,15 +81,7 @@ def test_it_is_found_in_the_home_folder_and_in_packages(tmp_path, libraries):
     place = tmp_path / "engines" / "cntk" / "cntk" / "libs"
     place.mkdir(parents=True)
     links(libraries, place)
-    env = {"HORNGATE_CNTK": "", "HORNGATE_PYTHON_PATHS": ""}
-    assert python(RUN, **env, HORNGATE_HOME=str(tmp_path)).stdout == "4.0\n"
-    env["HORNGATE_PYTHON_PATHS"] = str(tmp_path / "engines" / "cntk")
-    assert python(RUN, **env, HORNGATE_HOME=str(tmp_path / "none")).stdout == "4.0\n"
-
-
-def test_nothing_is_printed(libraries):
-    done = python(RUN)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "4.0\n", "")
+    engine_process.check_places("cntk", tmp_path)
 
 
 def test_integers_that_a_double_cannot_hold(libraries):
@@ -124,47 +103,12 @@ print(f([np.array([3, 4])])[0].tolist())
         )
 
 
-TRAIN = """
-import horngate as K, numpy as np
-rng = np.random.default_rng(0)
-def weight(*shape): return K.variable(rng.uniform(-0.3, 0.3, shape))
-x, y = K.placeholder((None, 8, 8, 1)), K.placeholder((None, 5))
-ids = K.placeholder((None, 3), dtype="int32")
-ws = [weight(3, 3, 1, 4), weight(64, 12), weight(7, 12), weight(12, 48), weight(12, 48), weight(12, 5)]
-h = K.relu(K.conv2d(x, ws[0], padding="same"))
-h = K.pool2d(h, (2, 2), strides=(2, 2), pool_mode="max")
-h = K.normalize_batch_in_training(h, K.ones((4,)), K.zeros((4,)), [0, 1, 2])[0]
-h = K.tanh(K.dot(K.batch_flatten(h), ws[1]))
-def step(i, s):
-    z = K.dot(i, ws[3]) + K.dot(s[0], ws[4])
-    f, o, g = K.sigmoid(z[:, :12]), K.sigmoid(z[:, 12:24]), K.tanh(z[:, 24:36])
-    c = f * s[1] + (1 - f) * g
-    out = o * K.tanh(c)
-    return out, [out, c]
-seq = K.gather(ws[2], ids) + K.expand_dims(h, 1)
-last, _, _ = K.rnn(step, seq, [K.zeros_like(h), K.zeros_like(h)], unroll=UNROLL, input_length=3)
-p = K.softmax(K.dot(last, ws[5]))
-loss = K.mean(K.categorical_crossentropy(y, p))
-grads = K.gradients(loss, ws)
-train = K.function([x, ids, y], [loss], [K.update_sub(w, 0.1 * g) for w, g in zip(ws, grads)])
-for i in range(50):
-    a = rng.uniform(-1, 1, (16, 8, 8, 1)); b = np.eye(5)[rng.integers(0, 5, 16)]
-    print(float(train([a, rng.integers(0, 7, (16, 3)), b])[0]))
-"""
-
-
 @pytest.mark.parametrize("unroll", [True, False])
 def test_training_is_that_of_native(libraries, unroll):
-    program = TRAIN.replace("UNROLL", str(unroll))
-    ours, native = python(program), python(program, KERAS_BACKEND="native")
-    assert ours.returncode == 0, ours.stderr
-    assert native.returncode == 0, native.stderr
+    program = TRAIN.format(pool="max", unroll=unroll)
+    _, left = engine_process.check_training("cntk", program, HORNGATE_QUIET="0")
     # A loop is the host's; unrolled, all runs on CNTK.
-    native_parts = [line for line in ours.stderr.splitlines() if "runs on native" in line]
-    assert all("scan" in line for line in native_parts) and (unroll or native_parts)
-    curves = [[float(v) for v in done.stdout.split()] for done in (ours, native)]
-    assert len(curves[0]) == 50 and curves[0][-1] != curves[0][0]
-    assert max(abs(a - b) for a, b in zip(*curves)) < 1e-3
+    assert all("scan" in line for line in left) and (unroll or left)
 
 
 def test_a_fork_computes(libraries):

@@ -4,7 +4,6 @@ test is a process of its own, for a process holds one engine."""
 import functools
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,36 +11,22 @@ import time
 
 import engine_process
 import pytest
-from engine_process import RUN
 
 environment = functools.partial(engine_process.environment, "tensorflow")
 python = functools.partial(engine_process.python, "tensorflow")
 refusal = functools.partial(engine_process.refusal, "tensorflow", times=2)
 
-ROOT = pathlib.Path(__file__).parents[2]
+DIGITS = pathlib.Path(__file__).parents[2] / "examples" / "data" / "digits.txt"
 
 
 @pytest.fixture(scope="module")
 def package():
     """TensorFlow's folder, as the engine finds it; a skip where there is none."""
-    program = (
-        RUN + "print([l.split()[-1] for l in open('/proc/self/maps') if 'tensorflow_cc' in l][0])"
-    )
-    done = python(program)
-    engine_process.skip_unless_it_runs(done, "tensorflow")
-    assert done.stdout.startswith("4.0\n")
-    assert done.stderr == "", "TensorFlow is to be quiet"
-    return pathlib.Path(done.stdout.split()[-1]).parent
+    return engine_process.library("tensorflow", "tensorflow_cc").parent
 
 
 def build(tmp_path, source):
-    compiler = shutil.which("c++") or shutil.which("g++")
-    if not compiler:
-        pytest.skip("no C++ compiler to build a library with")
-    file = tmp_path / "other.cpp"
-    file.write_text(source)
-    target = tmp_path / "libtensorflow_cc.so.2"
-    subprocess.run([compiler, "-shared", "-fPIC", file, "-o", target], check=True)
+    engine_process.build_library(source, tmp_path / "libtensorflow_cc.so.2")
 
 
 def test_a_missing_library(tmp_path):
@@ -88,10 +73,7 @@ def test_it_is_found_in_the_home_folder_and_in_packages(tmp_path, package):
     place = tmp_path / "engines" / "tensorflow"
     place.mkdir(parents=True)
     (place / "tensorflow").symlink_to(package)
-    env = {"HORNGATE_TENSORFLOW": "", "HORNGATE_PYTHON_PATHS": ""}
-    assert python(RUN, **env, HORNGATE_HOME=str(tmp_path)).stdout == "4.0\n"
-    env["HORNGATE_PYTHON_PATHS"] = str(place)
-    assert python(RUN, **env, HORNGATE_HOME=str(tmp_path / "none")).stdout == "4.0\n"
+    engine_process.check_places("tensorflow", tmp_path)
 
 
 MEMORY = """
@@ -168,19 +150,6 @@ for i in range(50):
 """
 
 
-def curve(program, **more):
-    digits = ROOT / "examples" / "data" / "digits.txt"
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(digits)],
-        capture_output=True,
-        text=True,
-        env=environment(**more),
-    )
-    assert done.returncode == 0, done.stderr
-    assert "runs on native" not in done.stderr, "a part was not run by the engine"
-    return [float(v) for v in done.stdout.split()]
-
-
 PROGRAMS = {
     "digits": TRAIN.replace("FORMAT", '"channels_last"'),
     "digits_first": TRAIN.replace("FORMAT", '"channels_first"'),
@@ -191,10 +160,11 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("xla", ["0", "1"])
 def test_training_is_that_of_native(package, name, xla):
-    ours = curve(PROGRAMS[name], HORNGATE_TF_XLA=xla, HORNGATE_QUIET="0")
-    native = curve(PROGRAMS[name], KERAS_BACKEND="native")
-    assert len(ours) == 50 and min(ours[-10:]) < 0.97 * ours[0]
-    assert max(abs(a - b) for a, b in zip(ours, native)) < 1e-3
+    ours, left = engine_process.check_training(
+        "tensorflow", PROGRAMS[name], DIGITS, HORNGATE_TF_XLA=xla, HORNGATE_QUIET="0"
+    )
+    assert not left, "a part was not run by the engine"
+    assert min(ours[-10:]) < 0.97 * ours[0]
 
 
 LONG = """

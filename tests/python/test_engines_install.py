@@ -16,6 +16,7 @@ import threading
 import time
 import zipfile
 
+import engine_process
 import pytest
 from horngate._installer import build, command, download, place
 from horngate._installer.errors import InstallError
@@ -440,13 +441,7 @@ def test_both_commands_list_the_same(tmp_path):
     python = [sys.executable, "-m", "horngate", "engines"]
     for words in ([], ["--json"]):
         said = command_line("engines", *words, **where)
-        path = os.pathsep.join(p for p in sys.path if p)
-        done = subprocess.run(
-            [*python, *words],
-            capture_output=True,
-            text=True,
-            env={**os.environ, **where, "PYTHONPATH": path},
-        )
+        done = engine_process.run(*python, *words, **where)
         assert said.returncode == done.returncode == 0, done.stderr + said.stderr
         if words:
             both = [{r["name"]: r for r in json.loads(d.stdout)} for d in (said, done)]
@@ -481,12 +476,6 @@ def test_the_command_tests_an_engine(tmp_path):
 
 def test_examples_find_what_is_wrong():
     """An engine that gives zeros fails them."""
-    path = os.pathsep.join(p for p in sys.path if p)
-    done = subprocess.run(
-        [sys.executable, "-m", "horngate._engine_examples"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "KERAS_BACKEND": "null", "PYTHONPATH": path},
-    )
+    done = engine_process.run(sys.executable, "-m", "horngate._engine_examples", engine="null")
     wrong = re.search(r"null: examples of 163 functions, (\d+) wrong", done.stdout)
     assert done.returncode == 1 and wrong and int(wrong[1]) > 50, done.stdout

@@ -2,9 +2,9 @@
 
 import os
 import pathlib
-import subprocess
 import sys
 
+import engine_process
 import horngate as K
 import numpy as np
 import pytest
@@ -218,12 +218,8 @@ def test_a_damaged_model_is_noticed(tmp_path):
 
 def python(home, *arguments):
     """Another process, in which Keras writes its settings to a folder that goes."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**environment, "KERAS_BACKEND": "horngate", "KERAS_HOME": str(home)},
+    return engine_process.run(
+        sys.executable, *arguments, KERAS_BACKEND="horngate", KERAS_HOME=str(home)
     )
 
 

@@ -1,14 +1,13 @@
 """HORNGATE_PROFILE, horngate.profile and the command `horngate profile`."""
 
 import json
-import os
 import pathlib
-import subprocess
 import sys
 
 import horngate as K
 import numpy as np
 import pytest
+from engine_process import run
 from horngate import profile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -19,12 +18,6 @@ f = K.function([x], [K.softmax(K.dot(x, x))])
 for _ in range(3): f([np.ones((64, 64))])
 sys.exit(%d)
 """
-
-
-def run(*command, **environment):
-    environment = {**os.environ, **environment}
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
 
 
 @pytest.fixture
