@@ -10,6 +10,7 @@ from horngate import (
     _linalg,
     _nn,
     _random,
+    _reductions,
     _shape,
     _values,
     _variables,
@@ -24,6 +25,7 @@ from horngate._functional import *  # noqa: F403
 from horngate._linalg import *  # noqa: F403
 from horngate._nn import *  # noqa: F403
 from horngate._random import *  # noqa: F403
+from horngate._reductions import *  # noqa: F403
 from horngate._shape import *  # noqa: F403
 from horngate._values import *  # noqa: F403
 from horngate._variables import *  # noqa: F403
@@ -39,6 +41,7 @@ __all__ += _functional.__all__
 __all__ += _linalg.__all__
 __all__ += _nn.__all__
 __all__ += _random.__all__
+__all__ += _reductions.__all__
 __all__ += _shape.__all__
 __all__ += _values.__all__
 __all__ += _variables.__all__

@@ -11,7 +11,17 @@ import warnings as _warnings
 
 import numpy as _np
 
-from horngate import _config, _conv, _ctc, _elementwise, _linalg, _nn, _shape, _variables
+from horngate import (
+    _config,
+    _conv,
+    _ctc,
+    _elementwise,
+    _linalg,
+    _nn,
+    _reductions,
+    _shape,
+    _variables,
+)
 from horngate import _horngate as _hg
 
 __all__ = [
@@ -251,9 +261,9 @@ def _likeliest_entries(given):
         for row, length in zip(table, lengths)
     ]
     cost = _shape.concatenate(costs, axis=1)
-    best = _elementwise.argmin(cost, axis=1)
+    best = _reductions.argmin(cost, axis=1)
     found = _linalg.gather(_variables.constant(table, "int32"), best)
-    return [found], -_elementwise.min(cost, axis=1, keepdims=True)
+    return [found], -_reductions.min(cost, axis=1, keepdims=True)
 
 
 def _say_new_name(old, new):

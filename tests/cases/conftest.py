@@ -10,9 +10,9 @@ import pytest
 
 pytest.register_assert_rewrite("cases")
 
-import horngate as K
-from cases import harness, modes
-from cases.worker import Worker
+import horngate as K  # noqa: E402
+from cases import harness, modes  # noqa: E402
+from cases.worker import Worker  # noqa: E402
 
 _workers: dict = {}
 

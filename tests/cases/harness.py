@@ -37,7 +37,8 @@ import numpy as np
 from cases import engines, inputs
 
 FOLDER = Path(__file__).parent
-SUPPORT = {"conftest", "engines", "families", "harness", "inputs", "modes", "oracles", "worker"}
+SUPPORT = {"conftest", "draws", "engines", "families", "harness", "inputs", "modes", "oracles"}
+SUPPORT |= {"worker"}
 
 # What the module that is being imported has registered.
 _registered: list = []

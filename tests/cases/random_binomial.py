@@ -2,10 +2,10 @@
 
 import horngate as K
 import numpy as np
-from cases import families
+from cases import draws
 from cases.harness import check, error
 
-N = families.DRAWS
+N = draws.DRAWS
 
 
 @check(p=(0.0, 0.1, 0.5, 0.999, 1.0), dtype=("float32", "float64", "float16", "int32"))
@@ -20,4 +20,4 @@ def distribution(p, dtype):
 for p in (-0.1, 1.5):
     error(K.random_binomial, [(2,)], p=p, text=f"random_binomial: p must be in [0, 1]; got {p:g}.")
 
-families.draws(K.random_binomial, "random_binomial", p=0.5)
+draws.draws(K.random_binomial, "random_binomial", p=0.5)

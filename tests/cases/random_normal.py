@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families
+from cases import draws
 from cases.harness import check
 from scipy import stats
 
-N = families.DRAWS
+N = draws.DRAWS
 
 
 @check(
@@ -33,4 +33,4 @@ def the_tails_are_there():
         assert abs(np.sum(np.abs(got) > limit) - wanted) < 6 * np.sqrt(wanted)
 
 
-families.draws(K.random_normal, "random_normal")
+draws.draws(K.random_normal, "random_normal")

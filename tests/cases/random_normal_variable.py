@@ -1,7 +1,7 @@
 """random_normal_variable: a variable that starts with random numbers."""
 
 import horngate as K
-from cases import families
+from cases import draws
 from scipy import stats
 
-families.random_variable(K.random_normal_variable, "random_normal_variable", stats.norm(-2, 3).cdf)
+draws.random_variable(K.random_normal_variable, "random_normal_variable", stats.norm(-2, 3).cdf)

@@ -6,11 +6,11 @@ import sys
 
 import horngate as K
 import numpy as np
-from cases import families
+from cases import draws
 from cases.harness import check, error
 from scipy import stats
 
-N = families.DRAWS
+N = draws.DRAWS
 
 
 def draw(shape=(N,), **options):
@@ -71,4 +71,4 @@ error(
 )
 
 
-families.draws(K.random_uniform, "random_uniform")
+draws.draws(K.random_uniform, "random_uniform")

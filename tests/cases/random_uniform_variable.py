@@ -1,9 +1,9 @@
 """random_uniform_variable: a variable that starts with random numbers."""
 
 import horngate as K
-from cases import families
+from cases import draws
 from scipy import stats
 
-families.random_variable(
+draws.random_variable(
     K.random_uniform_variable, "random_uniform_variable", stats.uniform(-2, 5).cdf
 )

@@ -237,8 +237,7 @@ def every_length_goes_through_one_function():
 @check(needs_numbers=False)
 def the_learning_phase_shows():
     x = K.placeholder((2, 4, 3))
-    step = lambda x_t, s: (K.in_train_phase(x_t * 2, x_t), s)
-    last, _, _ = K.rnn(step, x, [K.zeros((2, 3))])
+    last, _, _ = K.rnn(lambda x_t, s: (K.in_train_phase(x_t * 2, x_t), s), x, [K.zeros((2, 3))])
     assert last._uses_learning_phase
 
 

@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families
+from cases import draws
 from cases.harness import check
 from scipy import stats
 
-N = families.DRAWS
+N = draws.DRAWS
 
 
 @check(dtype=("float32", "float64", "float16"), moments=[(0.0, 1.0), (-3.0, 0.5), (100.0, 10.0)])
@@ -21,4 +21,4 @@ def distribution(dtype, moments):
     assert abs(got.mean()) < 0.03 and abs(got.std() - stats.truncnorm(-2, 2).std()) < 0.03
 
 
-families.draws(K.truncated_normal, "truncated_normal")
+draws.draws(K.truncated_normal, "truncated_normal")

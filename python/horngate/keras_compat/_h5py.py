@@ -21,7 +21,7 @@ class Text(str):
 def _with_decode(value):
     if type(value) is str:
         return Text(value)
-    if getattr(value, "dtype", None) == object and value.ndim:
+    if getattr(value, "dtype", None) == object and value.ndim:  # noqa: E721
         for i, entry in enumerate(value.flat):
             if type(entry) is str:
                 value.flat[i] = Text(entry)
