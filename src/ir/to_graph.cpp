@@ -5,19 +5,11 @@
 #include <unordered_map>
 
 #include "ir/check.h"
+#include "ir/tensor_key.h"
 #include "prims/primitive.h"
 
 namespace horngate {
 namespace {
-
-struct Key {
-  const Node* node;
-  uint32_t index;
-  bool operator==(const Key&) const = default;
-};
-struct KeyHash {
-  size_t operator()(const Key& k) const { return std::hash<const void*>()(k.node) * 31 + k.index; }
-};
 
 class Builder {
  public:
@@ -292,7 +284,7 @@ class Builder {
     return std::make_shared<const Graph>(std::move(b.graph));
   }
 
-  std::unordered_map<Key, ValueId, KeyHash> values_;
+  std::unordered_map<TensorKey, ValueId, TensorKeyHash> values_;
   std::unordered_map<const VariableState*, ValueId> by_state_;
   std::unordered_map<const VariableState*, const Node*> last_assign_;
   std::unordered_map<const Node*, const Node*> previous_;

@@ -6,19 +6,10 @@
 #include <unordered_set>
 
 #include "ir/scope.h"
+#include "ir/tensor_key.h"
 
 namespace horngate {
 namespace {
-
-struct Key {
-  const Node* node;
-  uint32_t index;
-  bool operator==(const Key&) const = default;
-};
-struct KeyHash {
-  size_t operator()(const Key& k) const { return std::hash<const void*>()(k.node) * 31 + k.index; }
-};
-Key key_of(const Tensor& t) { return {t.node(), t.index()}; }
 
 // Constants stay inside when they are small: a captured scalar could not be folded into a kernel.
 bool is_leaf(const Node& n) {
@@ -47,7 +38,7 @@ Tensor make_parameter(const TensorType& type, uint32_t level) {
 }
 
 Tensors find_captures(const Tensors& results, const Tensors& params, const IsInside& inside) {
-  std::unordered_set<Key, KeyHash> cut, seen;
+  std::unordered_set<TensorKey, TensorKeyHash> cut, seen;
   for (const Tensor& p : params) cut.insert(key_of(p));
   std::unordered_set<const Node*> visited;
   Tensors captures;
@@ -75,7 +66,7 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
 
 Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
                    const IsInside& inside) {
-  std::unordered_map<Key, Tensor, KeyHash> now;
+  std::unordered_map<TensorKey, Tensor, TensorKeyHash> now;
   for (size_t i = 0; i < from.size(); ++i) now[key_of(from[i])] = to[i];
   // Collect what is inside, then rebuild in id order: operands come before users.
   std::vector<const Node*> nodes;

@@ -96,9 +96,18 @@ SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step);
 
 /// A reduction's result (or its cotangent) with the reduced axes as 1.
 Tensor with_axes(const Tensor& y, const Ints& axes, bool keepdims);
-/// {sum_to_like(da, a), sum_to_like(db, b)} of a binary node.
-Tensors sum_to_operands(const GradCall& c, const Tensor& da, const Tensor& db);
 /// 0 in the dtype of x, for select.
 Tensor zero_of(const Tensor& x);
+/// The cotangent of a largest or smallest element: dx = dy / n at each of the n elements that equal y, else 0.
+template <class A>
+Tensors share_among_equals(const GradCall& c, const A& a) {
+  const Tensor& x = c.in(0);
+  const Tensor at = prim::eq(x, with_axes(c.out(), a.axes, a.keepdims));
+  const Tensor n = prim::reduce_sum(prim::cast(at, x.dtype()), a.axes, true);
+  const Tensor share = prim::div(with_axes(c.dy[0], a.axes, a.keepdims), n);
+  return {prim::select(at, share, zero_of(x))};
+}
+/// {sum_to_like(da, a), sum_to_like(db, b)} of a binary node.
+Tensors sum_to_operands(const GradCall& c, const Tensor& da, const Tensor& db);
 
 }  // namespace horngate::rules

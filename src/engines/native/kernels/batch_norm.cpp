@@ -82,15 +82,9 @@ class BatchNorm final : public Kernel {
 
 KernelPtr make_batch_norm(const KernelCall& call) {
   if (KernelPtr k = make_through_float(call, make_batch_norm)) return k;
-  attrs::batch_norm a = call.as<attrs::batch_norm>();
+  const auto& a = call.as<attrs::batch_norm>();
   const std::optional<NormShape> s = norm_shape(call.in[0].shape, a.axes);
-  if (!s) {
-    const Ints axes = a.axes;
-    const int64_t kept = static_cast<int64_t>(call.in[0].shape.ndim() - axes.size());
-    for (size_t i = 0; i < a.axes.size(); ++i) a.axes[i] = kept + static_cast<int64_t>(i);
-    return make_transposed_norm(call, axes, AttrRef(new AttrsOf<attrs::batch_norm>(a)),
-                                make_batch_norm);
-  }
+  if (!s) return make_transposed_norm(call, a, make_batch_norm);
   if (call.in[0].dtype == DType::float64) return std::make_unique<BatchNorm<double>>(*s, a.epsilon);
   return std::make_unique<BatchNorm<float>>(*s, a.epsilon);
 }

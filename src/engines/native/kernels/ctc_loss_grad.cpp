@@ -1,8 +1,7 @@
 // ctc_loss_grad: dx[t, k] = dloss (softmax(x[t])[k] - sum of p[t, s] over the states s of class k),
 // where p are the posterior probabilities of the states. Zero where the loss is infinite and past
 // the input's length.
-#include "engines/native/kernels/ctc_lattice.h"
-#include "engines/native/kernels/workers.h"
+#include "engines/native/kernels/ctc_samples.h"
 
 namespace horngate::native::kernels {
 namespace {
@@ -28,40 +27,25 @@ struct Worker {
 };
 
 template <class T>
-class CtcLossGrad final : public Kernel {
+class CtcLossGrad final : public SampleKernel<Worker<T>> {
   using R = Wide<T>;
+  using Base = SampleKernel<Worker<T>>;
+  using Base::sizes_;
 
  public:
-  explicit CtcLossGrad(const KernelCall& call)
-      : sizes_(sizes_of(call, true)), slots_(slots_for(sizes_.batch)) {
-    std::copy(call.in.begin() + 1, call.in.begin() + 4, types_);
-    Scratch shared, own;
-    Targets::take(shared, sizes_);
-    Worker<T>(own, sizes_);
-    shared_bytes_ = shared.used();
-    own_bytes_ = own.used();
-  }
-
-  size_t scratch_bytes() const override {
-    return shared_bytes_ + own_bytes_ * static_cast<size_t>(slots_);
-  }
+  using Base::Base;
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
-    Scratch shared(context.scratch);
-    const Targets targets = Targets::take(shared, sizes_);
-    read_targets("ctc_loss_grad", sizes_, types_, in + 1, targets);
     const T* inputs = static_cast<const T*>(in[0]);
     const T* dlosses = static_cast<const T*>(in[4]);
     T* grads = static_cast<T*>(out[0]);
-    auto* workers = static_cast<char*>(context.scratch) + shared_bytes_;
     const int64_t per_sample = sizes_.time * sizes_.classes;
-    for_units(sizes_.batch, slots_, [&](int64_t slot, int64_t b) {
-      Scratch own(workers + static_cast<size_t>(slot) * own_bytes_);
-      Worker<T> w(own, sizes_);
-      sample(w, targets.labels + b * sizes_.labels, targets.label_length[b],
-             targets.input_length[b], inputs + b * per_sample, widen(dlosses[b]),
-             grads + b * per_sample);
-    });
+    this->for_samples("ctc_loss_grad", in, context,
+                      [&](Worker<T>& w, const Targets& targets, int64_t b) {
+                        sample(w, targets.labels + b * sizes_.labels, targets.label_length[b],
+                               targets.input_length[b], inputs + b * per_sample, widen(dlosses[b]),
+                               grads + b * per_sample);
+                      });
   }
 
  private:
@@ -96,11 +80,6 @@ class CtcLossGrad final : public Kernel {
     if constexpr (!std::is_same_v<T, R>)
       for (int64_t k = 0; k < sizes_.classes; ++k) dx[k] = narrow<T>(y[k]);
   }
-
-  Sizes sizes_;
-  int64_t slots_;
-  TensorType types_[3];
-  size_t shared_bytes_ = 0, own_bytes_ = 0;
 };
 
 }  // namespace

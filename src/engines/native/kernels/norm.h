@@ -51,6 +51,13 @@ std::optional<NormShape> norm_shape(const Shape& x, const Ints& axes);
 /// x. `attrs` are those of the inner kernel, which reduces the last `reduced` axes.
 KernelPtr make_transposed_norm(const KernelCall& call, const Ints& axes, const AttrRef& attrs,
                                KernelFactory make);
+template <class A>
+KernelPtr make_transposed_norm(const KernelCall& call, A a, KernelFactory make) {
+  const Ints axes = a.axes;
+  const auto kept = static_cast<int64_t>(call.in[0].shape.ndim() - axes.size());
+  for (size_t i = 0; i < a.axes.size(); ++i) a.axes[i] = kept + static_cast<int64_t>(i);
+  return make_transposed_norm(call, axes, AttrRef(new AttrsOf<A>(std::move(a))), make);
+}
 
 // SIMD loops over a block. By columns, `mean`, `a`, `b`, `c` and the results have an entry per
 // column, otherwise one.
