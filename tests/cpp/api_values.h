@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "error_of.h"
 #include "horngate/horngate.h"
 
 namespace horngate::testing_api {
@@ -113,17 +114,10 @@ inline void check_gradient(const Op& op, const std::vector<Value>& feed, bool op
   }
 }
 
-/// Text of what f throws.
+/// Text of the ValueError, or other error, that f throws.
 template <class E = ValueError, class F>
 std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  } catch (const std::exception& e) {
-    return std::string("another exception: ") + e.what();
-  }
-  return "nothing was thrown";
+  return testing::error_of<E>(f);
 }
 
 /// A float32 placeholder.

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "horngate/error.h"
+#include "error_of.h"
 
 namespace horngate {
 namespace {
@@ -23,7 +23,7 @@ constexpr const char* kVariables[] = {
     "KERAS_HOME", "HOME", "KERAS_BACKEND", "HORNGATE_QUIET", "HORNGATE_NO_CONFIG_WRITE", "TMPDIR"};
 
 // A home folder of its own, and the environment put back afterwards.
-class Config : public testing::Test {
+class Config : public ::testing::Test {
  protected:
   void SetUp() override {
     for (const char* name : kVariables) {
@@ -75,15 +75,7 @@ class Config : public testing::Test {
   std::vector<std::optional<std::string>> saved_;
 };
 
-template <class E, class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "";
-}
+using testing::error_of;
 
 TEST_F(Config, DefaultsWithoutFile) {
   EXPECT_EQ(floatx(), DType::float32);
@@ -287,23 +279,23 @@ TEST_F(Config, SetEngineBeforeFirstUse) {
 }
 
 TEST_F(Config, AnnouncesOnce) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   for (const char* name : {"native", "native", "tensorflow", "theano", "cntk", "my_engine"})
     announce_engine(name);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "Using native backend.\nUsing TensorFlow backend.\nUsing Theano backend.\nUsing CNTK "
             "backend\n"
             "Using my_engine backend.\n");
 }
 
 TEST_F(Config, Quiet) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   set_quiet(true);
   announce_engine("native");
   set_quiet(false);
   setenv("HORNGATE_QUIET", "1", 1);
   announce_engine("native");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 TEST_F(Config, ThreadsReadOnce) {

@@ -2,13 +2,13 @@
 #include "ctc_problem.h"
 
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "engines/native/threads.h"
+#include "simd_targets.h"
 
 namespace horngate::native {
 namespace kernels {
@@ -33,25 +33,8 @@ std::vector<double> loss_grad(const Problem& p, const std::vector<double>& dloss
 }
 
 // Every instruction set of this machine.
-class Ctc : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override {
-    if (!(hwy::SupportedTargets() & GetParam())) GTEST_SKIP() << "not on this CPU";
-    use(GetParam());
-  }
-  void TearDown() override { use(0); }
-  static void use(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
-std::string target_name(const testing::TestParamInfo<int64_t>& info) {
-  return hwy::TargetName(info.param);
-}
-INSTANTIATE_TEST_SUITE_P(All, Ctc,
-                         testing::Values(int64_t{HWY_SCALAR}, int64_t{HWY_SSE4}, int64_t{HWY_AVX2},
-                                         int64_t{HWY_AVX3}),
-                         target_name);
+class Ctc : public testing::SimdTargets {};
+INSTANTIATE_TEST_SUITE_P(All, Ctc, testing::all_simd_targets(), testing::simd_target_name);
 
 TEST_P(Ctc, LossEqualsEnumeration) {
   int infinite = 0;

@@ -11,36 +11,16 @@
 #include <fstream>
 
 #include "engines/registry.h"
+#include "error_of.h"
+#include "on_engine.h"
 #include "plan/warn.h"
 
 namespace horngate {
 namespace {
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
-/// Runs the test's functions on another engine.
-class OnEngine {
- public:
-  explicit OnEngine(const std::string& name) {
-    setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
-    reset_settings();
-    set_quiet(true);
-    set_engine(name);
-    reset_current_engine();
-  }
-  ~OnEngine() {
-    reset_settings();
-    set_quiet(true);
-    reset_current_engine();
-  }
-};
+using testing::OnEngine;
 
 TEST(Engines, NullRunsNothing) {
   const OnEngine engine("null");
@@ -89,10 +69,10 @@ TEST(Engines, TheLineComesOnceAndForEnginesThatExist) {
     unsetenv("HORNGATE_QUIET");
     reset_settings();
     set_engine(name);
-    testing::internal::CaptureStderr();
+    ::testing::internal::CaptureStderr();
     announce_chosen_engine();
     announce_chosen_engine();
-    const std::string text = testing::internal::GetCapturedStderr();
+    const std::string text = ::testing::internal::GetCapturedStderr();
     setenv("HORNGATE_QUIET", kept.c_str(), 1);
     reset_settings();
     set_quiet(true);

@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "error_of.h"
 #include "finite_differences.h"
 #include "plan/function_impl.h"
 #include "prims/build.h"
@@ -14,14 +15,7 @@ namespace {
 Array floats(std::initializer_list<float> v) { return Array::of(v); }
 std::vector<float> values(const Array& a) { return a.to_vector<float>(); }
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 TEST(Function, AddsOne) {
   const Tensor x = placeholder({.shape = {None}, .name = "x"});

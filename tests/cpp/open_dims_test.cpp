@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "engines/registry.h"
 #include "ir/check.h"
+#include "on_engine.h"
 #include "plan/open_dims.h"
 
 namespace horngate {
@@ -19,26 +19,17 @@ namespace {
 class OnOpen {
  public:
   OnOpen() {
-    setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
-    reset_settings();
-    set_quiet(true);
-    set_engine("open");
-    reset_current_engine();
     find_engine("open");
     plugin_ = dlopen(HORNGATE_TEST_PLUGIN_DIR "/libhorngate_engine_open.so", RTLD_NOW);
     all_ = count("open_compiles_all");
     open_ = count("open_compiles_open");
-  }
-  ~OnOpen() {
-    reset_settings();
-    set_quiet(true);
-    reset_current_engine();
   }
   int all() const { return count("open_compiles_all") - all_; }
   int with_open_sizes() const { return count("open_compiles_open") - open_; }
 
  private:
   int count(const char* what) const { return reinterpret_cast<int (*)()>(dlsym(plugin_, what))(); }
+  const testing::OnEngine engine_{"open"};
   void* plugin_;
   int all_, open_;
 };

@@ -1,6 +1,5 @@
 // Random numbers: known answers of Philox, the laws, and what a number may depend on.
 #include <gtest/gtest.h>
-#include <hwy/highway.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/random.h"
 #include "engines/native/threads.h"
+#include "simd_targets.h"
 
 namespace horngate::native {
 namespace kernels {
@@ -120,18 +120,7 @@ TEST(Random, PhiloxKnownAnswers) {
 }
 
 // The order of words that kernels/random.h describes, for every instruction set of this machine.
-class RandomTargets : public testing::TestWithParam<int64_t> {
- protected:
-  void SetUp() override {
-    if (!(hwy::SupportedTargets() & GetParam())) GTEST_SKIP() << "not on this CPU";
-    use(GetParam());
-  }
-  void TearDown() override { use(0); }
-  static void use(int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  }
-};
+class RandomTargets : public testing::SimdTargets {};
 
 TEST_P(RandomTargets, BitsFollowTheReference) {
   const int64_t seed = 0x123456789abcdef0;
@@ -166,13 +155,8 @@ TEST_P(RandomTargets, SameBitsEverywhere) {
   EXPECT_TRUE(same(b, bernoulli<float>(n, 0.3)));
 }
 
-std::string target_name(const testing::TestParamInfo<int64_t>& info) {
-  return hwy::TargetName(info.param);
-}
-INSTANTIATE_TEST_SUITE_P(All, RandomTargets,
-                         testing::Values(int64_t{HWY_SCALAR}, int64_t{HWY_SSE4}, int64_t{HWY_AVX2},
-                                         int64_t{HWY_AVX3}),
-                         target_name);
+INSTANTIATE_TEST_SUITE_P(All, RandomTargets, testing::all_simd_targets(),
+                         testing::simd_target_name);
 
 // The formulas in long double, from the bits.
 TEST(Random, LawsFollowTheirFormulas) {
@@ -212,8 +196,8 @@ TEST(Random, DoubleLawsFollowTheirFormulas) {
 }
 
 template <class T>
-class RandomLaw : public testing::Test {};
-using Floats = testing::Types<float, double, float16_t, bfloat16_t>;
+class RandomLaw : public ::testing::Test {};
+using Floats = ::testing::Types<float, double, float16_t, bfloat16_t>;
 TYPED_TEST_SUITE(RandomLaw, Floats);
 
 TYPED_TEST(RandomLaw, Moments) {

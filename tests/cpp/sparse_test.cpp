@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 #include <horngate/horngate.h>
 
-#include <cstdlib>
 #include <random>
 
-#include "engines/registry.h"
+#include "error_of.h"
+#include "on_engine.h"
 #include "plan/function_impl.h"
 
 namespace horngate {
@@ -61,14 +61,9 @@ std::vector<float> beside(const Matrix& a, const Matrix& b) {
 
 Tensor sparse_input(Shape shape) { return K::placeholder({.shape = shape, .sparse = true}); }
 
-template <class E = TypeError>
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "no error";
+template <class E = TypeError, class F>
+std::string error_of(F&& f) {
+  return testing::error_of<E>(f);
 }
 
 TEST(Sparse, IntermediatesOfOnePlanForAnyCount) {
@@ -209,11 +204,7 @@ TEST(Sparse, EverythingElseIsATypeErrorWithItsName) {
 
 // An engine without sparse values: they stay on native, the rest is the engine's.
 TEST(Sparse, EnginesWithoutItGetTheDenseParts) {
-  setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
-  reset_settings();
-  set_quiet(true);
-  set_engine("stub");
-  reset_current_engine();
+  const testing::OnEngine engine("stub");
   const Tensor a = sparse_input({2, 2}), y = K::placeholder({.shape = {2, 2}});
   const Tensor both = K::concatenate({a, a}, 1);
   const Tensor first = K::dot(a, y * y);                            // stub, then native
@@ -226,9 +217,6 @@ TEST(Sparse, EnginesWithoutItGetTheDenseParts) {
   EXPECT_EQ(out[0].to_vector<float>(), (std::vector<float>{36, 144, 144, 256, 36, 144, 144, 256}));
   EXPECT_EQ(dense_of(out[1]), (std::vector<float>{0, 2, 0, 2, 3, 0, 3, 0}));
   EXPECT_EQ(dense_of(out[2]), (std::vector<float>{0, 2, 3, 0}));
-  reset_settings();
-  set_quiet(true);
-  reset_current_engine();
 }
 
 }  // namespace
