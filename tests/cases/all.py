@@ -2,27 +2,6 @@
 
 import horngate as K
 import numpy as np
-from cases import families
-from cases.harness import case
-from cases.inputs import bools, data, rand
+from cases import axes
 
-
-def some_zeros(*shape):
-    return rand(*shape, low=-0.1, high=0.2).as_dtype("int32")
-
-
-families.reduction(
-    K.all,
-    np.all,
-    "all",
-    empty=np.all,
-    make=some_zeros,
-    second=False,
-    grad=False,
-    dtypes=("float32",),
-)
-for dtype in ("float16", "float32", "float64", "int8", "int64", "uint8"):
-    values = data([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [1.0, 3.0, 1.0]])
-    case(K.all, [values], axis=1, oracle=np.all, dtypes=(dtype,), grad=False)
-case(K.all, [bools(4, 5)], axis=-1, oracle=np.all, dtypes=("float32",))
-case(K.all, [rand(3, 4)], axis=1, oracle=np.all, grad="none")
+axes.truth(K.all, np.all, "all")

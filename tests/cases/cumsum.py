@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families
+from cases import axes
 
 
 def cumsum(x, axis=0):
     return np.cumsum(x, axis=axis)
 
 
-families.scan(K.cumsum, cumsum, "cumsum")
+axes.scan(K.cumsum, cumsum, "cumsum")

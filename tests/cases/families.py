@@ -2,7 +2,6 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
 from cases.harness import case, check, error, ulps
 from cases.inputs import away, bools, data, distinct, rand
 
@@ -181,93 +180,6 @@ def comparison(function, oracle, name):
     does_not_broadcast(function, name)
 
 
-REDUCTIONS = [
-    ((3, 4), None),
-    ((3, 4), 0),
-    ((3, 4), 1),
-    ((3, 4), -1),
-    ((2, 3, 5), -2),
-    ((2, 3, 5), [0, 2]),
-    ((2, 3, 5), (-1, 1)),
-    ((2, 3, 5), [2, 1, 0]),
-    ((7,), 0),
-    ((1, 1), 1),
-    ((), None),
-    ((2, 3, 4, 5), (0, 3)),
-    ((2, 3, 4, 5), (1, 2)),
-]
-
-
-def reduction(function, oracle, name, *, make=rand, empty=None, second=True, tol=None, **options):
-    """A reduction; `empty` is the oracle for axes of size 0, where NumPy has an opinion of its own."""
-    oracle = oracles.reduction(oracle)
-    keywords = {"oracle": oracle, "tol": tol, **options}
-    for i, (shape, axis) in enumerate(REDUCTIONS):
-        case(function, [make(*shape)], axis=axis, second=second and i < 2, **keywords)
-        case(function, [make(*shape)], axis=axis, keepdims=True, **{"grad": False, **keywords})
-    case(function, [make(3, 4)], **keywords)
-    case(function, [make(2, 3, 5).known(0, 2)], axis=1, none=(2, 5), **keywords)
-    case(function, [make(2, 3, 5).known(0, 2)], axis=1, keepdims=True, none=(2, 1, 5), **keywords)
-    no_grad = {**keywords, "grad": False}
-    for shape, axis in [
-        ((1009,), 0),
-        ((257, 129), 0),
-        ((257, 129), 1),
-        ((257, 129), None),
-        ((31, 3, 67), 1),
-    ]:
-        case(function, [make(*shape)], axis=axis, none=False, **no_grad)
-    for shape, axis in [
-        ((0, 3), 1),
-        ((2, 0, 3), -1),
-        ((0,), None),
-        ((3, 0), 1),
-        ((2, 0, 3), (0, 1)),
-    ]:
-        if empty or 0 not in np.empty(shape).sum(axis=axis, keepdims=True).shape:
-            oracle = oracles.reduction(empty) if empty else keywords["oracle"]
-            case(function, [make(*shape)], axis=axis, **{**no_grad, "oracle": oracle})
-    if "dtypes" not in options:
-        case(function, [make(5, 37)], axis=1, **{**no_grad, "dtypes": ("float16", "bfloat16")})
-    axis_errors(function, name)
-
-
-def axis_errors(function, name, several=True):
-    for axis in (2, -3):
-        text = f"{name}: axis must be in [-2, 2) for x of shape (2, 3); got axis={axis}."
-        error(function, [rand(2, 3)], axis=axis, text=text)
-    error(
-        function,
-        [rand(None, 3, 4)],
-        axis=3,
-        text=f"{name}: axis must be in [-3, 3) for x of shape (None, 3, 4); got axis=3.",
-    )
-    if several:
-        text = f"{name}: axis must name each axis once; got (1, -1)."
-        error(function, [rand(2, 3)], axis=(1, -1), text=text)
-
-
-def scan(function, oracle, name):
-    """A running sum or product along an axis."""
-    many = [((5,), 0), ((3, 4), 0), ((3, 4), 1), ((3, 4), -1)]
-    many += [((2, 3, 5), 1), ((2, 3, 5), -3), ((1, 1), 1)]
-    for shape, axis in many:
-        x = away(*shape, distance=0.5)
-        case(function, [x], axis=axis, oracle=oracle, second=True, tol={"float32": 2e-5})
-    case(function, [away(3, 4, distance=0.5)], oracle=oracle)
-    no_grad = {"oracle": oracle, "grad": False, "tol": {"float32": 1e-5}}
-    for shape, axis in [((0,), 0), ((0, 3), 1), ((2, 0, 3), 1), ((1009,), 0), ((67, 31), 0)]:
-        case(function, [rand(*shape, low=0.9, high=1.1)], axis=axis, **no_grad)
-    case(function, [rand(3, 257, low=0.9, high=1.1)], axis=1, **no_grad)
-    for axis in (0, 1, 2):
-        x = rand(53, 61, 67, low=0.9, high=1.1)
-        case(function, [x], axis=axis, none=False, **{**no_grad, "tol": {"float32": 2e-5}})
-    case(function, [rand(4, 5)], axis=1, oracle=oracle, dtypes=("float16", "bfloat16"))
-    for dtype in ("int8", "int32", "int64", "uint8", "uint64"):
-        case(function, [rand(3, 4, low=0.1, high=0.3)], axis=1, oracle=oracle, dtypes=(dtype,))
-    axis_errors(function, name, several=False)
-
-
 def fold(function, name, in_order):
     """foldl and foldr: `in_order` turns elements into the order in which they are combined."""
 
@@ -408,6 +320,54 @@ def phase(function, name, first):
         function,
         [rand(2, 3), rand(3)],
         text=f"{name}: x and alt must have equally many dimensions; got shapes (2, 3) and (3,).",
+    )
+
+
+def by_zero(function):
+    """A division of integers by 0."""
+
+    @check(dtype=("int8", "int32", "int64", "uint8", "uint32"))
+    def by_zero_does_no_harm(dtype):
+        """What comes out is anybody's guess; the process and the other elements must be well."""
+        lowest = np.iinfo(dtype).min
+        x, y = K.placeholder((4,), dtype=dtype), K.placeholder((4,), dtype=dtype)
+        minus_one = np.array(-1).astype(dtype)
+        values = np.array([7, 9, lowest, 5], dtype), np.array([0, 2, minus_one, 1], dtype)
+        [got] = K.function([x, y], [function(x, y)])(list(values))
+        assert got.dtype == dtype and got.shape == (4,)
+        assert got[1] == function(9, 2) and got[3] == function(5, 1)
+
+
+def filled(function, oracle, name):
+    """A variable full of one number."""
+
+    @check(
+        shape=[(), (0,), (3,), (2, 3), (2, 0, 1)],
+        dtype=("float16", "float32", "float64", "int32", "uint8", "bool"),
+    )
+    def is_a_variable(shape, dtype):
+        v = function(shape, dtype=dtype)
+        assert K.is_variable(v) and K.int_shape(v) == shape and K.dtype(v) == dtype
+        np.testing.assert_array_equal(K.eval(v), oracle(shape, dtype))
+
+    @check
+    def dtype_is_floatx():
+        K.set_floatx("float64")
+        assert K.dtype(function((2,))) == "float64"
+
+    @check
+    def of_a_shape_that_a_call_knows():
+        x = K.placeholder((None, 3))
+        y = function(K.shape(x))
+        assert not K.is_variable(y)
+        f = K.function([x], [y])
+        for rows in (0, 1, 4):
+            np.testing.assert_array_equal(f([np.full((rows, 3), 7.0)])[0], oracle((rows, 3)))
+
+    error(
+        function,
+        [(2, None)],
+        text=f"{name}: shape must have entries of at least 0, and no None; got (2, None).",
     )
 
 

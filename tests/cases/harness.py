@@ -37,8 +37,8 @@ import numpy as np
 from cases import engines, inputs
 
 FOLDER = Path(__file__).parent
-SUPPORT = {"conftest", "draws", "engines", "families", "harness", "inputs", "modes", "oracles"}
-SUPPORT |= {"worker"}
+SUPPORT = {"axes", "conftest", "draws", "engines", "families", "harness", "inputs", "modes"}
+SUPPORT |= {"oracles", "worker"}
 
 # What the module that is being imported has registered.
 _registered: list = []

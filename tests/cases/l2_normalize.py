@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, families, oracles
 from cases.harness import case, check
 from cases.inputs import data, normal
 
@@ -45,7 +45,7 @@ case(
     oracle=oracles.l2_normalize,
     dtypes=("float16",),
 )
-families.axis_errors(K.l2_normalize, "l2_normalize")
+axes.axis_errors(K.l2_normalize, "l2_normalize")
 
 
 @check

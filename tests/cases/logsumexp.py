@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, oracles
 from cases.harness import case, check
 from cases.inputs import data
 
@@ -11,7 +11,7 @@ def logsumexp(x, axis=None, keepdims=False):
     return oracles.logsumexp(x, axis, keepdims)
 
 
-families.reduction(K.logsumexp, logsumexp, "logsumexp", empty=logsumexp)
+axes.reduction(K.logsumexp, logsumexp, "logsumexp", empty=logsumexp)
 for values in ([1e4, -1e4, 9999.0], [-1e4, -1e4 - 1], [500.0, 500.0]):
     case(K.logsumexp, [data(values)], oracle=oracles.logsumexp, label=f"logsumexp({values})")
 INFINITE = [[-np.inf, 1.0], [-np.inf, -np.inf], [np.inf, 1.0], [np.nan, 1.0]]

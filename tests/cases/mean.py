@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, families, oracles
 from cases.harness import case
 from cases.inputs import rand
 
-families.reduction(K.mean, np.mean, "mean", empty=np.mean)
+axes.reduction(K.mean, np.mean, "mean", empty=np.mean)
 for dtype in ("int8", "int32", "int64", "uint8"):
     case(
         K.mean,

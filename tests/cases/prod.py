@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, oracles
 from cases.harness import case
 from cases.inputs import away, data, rand
 
-families.reduction(
+axes.reduction(
     K.prod, np.prod, "prod", empty=np.prod, make=lambda *s: away(*s, distance=0.5), tol=2e-5
 )
 for dtype in ("int8", "int32", "int64", "uint8", "uint64"):

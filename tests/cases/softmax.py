@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, oracles
 from cases.harness import case
 from cases.inputs import data, normal, rand
 
@@ -36,6 +36,6 @@ case(
 )
 LARGE = [[1e4, 1e4 - 1, -1e4], [-1e30, -1e30, -1e30], [-np.inf, 0.0, 1.0], [0.0, -200.0, 200.0]]
 case(K.softmax, [data(LARGE)], oracle=oracles.softmax, grad=False, label="softmax(large)")
-families.axis_errors(K.softmax, "softmax", several=False)
+axes.axis_errors(K.softmax, "softmax", several=False)
 for axis in (0, 1, 2):
     case(K.softmax, [normal(53, 61, 67)], axis=axis, oracle=oracles.softmax, grad=False, none=False)

@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, families, oracles
 from cases.harness import case
 from cases.inputs import distinct
 
-families.reduction(
+axes.reduction(
     K.std,
     np.std,
     "std",

@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families, oracles
+from cases import axes, families, oracles
 from cases.harness import case, check
 from cases.inputs import data, rand
 
-families.reduction(K.sum, np.sum, "sum", empty=np.sum)
+axes.reduction(K.sum, np.sum, "sum", empty=np.sum)
 for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
     case(K.sum, [rand(3, 4)], axis=1, oracle=oracles.reduction(np.sum), dtypes=(dtype,))
 families.of_bools(K.sum, np.sum)

@@ -2,11 +2,11 @@
 
 import horngate as K
 import numpy as np
-from cases import families
+from cases import axes, families
 from cases.harness import case
 from cases.inputs import rand
 
-families.reduction(K.var, np.var, "var", empty=np.var, tol={"float32": 1e-5})
+axes.reduction(K.var, np.var, "var", empty=np.var, tol={"float32": 1e-5})
 families.of_bools(K.var, np.var)
 # A variance by the mean of squares would lose all digits.
 case(

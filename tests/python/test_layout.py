@@ -33,7 +33,9 @@ def net(x, w, data_format):
         return K.conv2d(x, w[name], padding="same", data_format=data_format)
 
     x = K.relu(K.bias_add(conv(x, "first"), w["bias"], data_format=data_format))
-    y, mean, variance = K.normalize_batch_in_training(conv(x, "second"), w["gamma"], w["beta"], axes)
+    y, mean, variance = K.normalize_batch_in_training(
+        conv(x, "second"), w["gamma"], w["beta"], axes
+    )
     y = K.relu(conv(K.relu(y), "third") + x)
     y = K.spatial_2d_padding(y, ((1, 1), (0, 2)), data_format)
     y = K.depthwise_conv2d(y, w["deep"], data_format=data_format)

@@ -2,47 +2,18 @@
 
 import ast
 import inspect
-import pathlib
 import subprocess
 import sys
 
 import horngate as K
 import pytest
-import yaml
-
-CATALOGUE = yaml.safe_load(
-    (pathlib.Path(__file__).parents[2] / "api" / "functions.yaml").read_text()
+from functions_catalogue import (
+    BEYOND,
+    CATALOGUE,
+    FUNCTIONS,
+    arguments_of,
+    standing_signature,
 )
-FUNCTIONS = {entry["name"]: entry for entry in CATALOGUE["functions"]}
-BEYOND = {
-    "control_dependencies": "control_dependencies(control_inputs)",
-    "eager": "eager(func)",
-    "is_tensor": "is_tensor(x)",
-    "is_variable": "is_variable(x)",
-    "name_scope": "name_scope(name)",
-    "normalize_data_format": "normalize_data_format(value)",
-    "size": "size(x, name=None)",
-    "slice": "slice(x, start, size)",
-    "symbolic": "symbolic(func)",
-}
-
-
-def standing_signature(name):
-    """What the catalogue says; where Keras 2.3.1 made it longer, that."""
-    if name in BEYOND:
-        return BEYOND[name]
-    entry = FUNCTIONS[name]
-    newer = entry["keras_2_3_1"]
-    return newer if "(" in newer else entry["signature"]
-
-
-def parameters_of(signature):
-    """[(name, kind, default)] of a signature in Python form."""
-    tree = ast.parse(f"def {signature}: pass").body[0].args
-    defaults = [inspect.Parameter.empty] * (len(tree.args) - len(tree.defaults))
-    defaults += [ast.literal_eval(d) for d in tree.defaults]
-    found = [(a.arg, d) for a, d in zip(tree.args, defaults)]
-    return found + ([(tree.kwarg.arg, "**")] if tree.kwarg else [])
 
 
 def test_the_catalogue_is_whole():
@@ -81,7 +52,7 @@ def test_signature(name):
     got = []
     for p in inspect.signature(function).parameters.values():
         got.append((p.name, "**" if p.kind is p.VAR_KEYWORD else p.default))
-    assert got == parameters_of(standing_signature(name))
+    assert got == arguments_of(standing_signature(name), inspect.Parameter.empty)
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
