@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from common import main, np, workload
-from data import MANY, OPERANDS, ctc_data, glorot, net_data, resnet20_blocks
+from data import MANY, OPERANDS, ctc_data, net_data
+from nets import Weights, chain
 
 os.environ.setdefault("HORNGATE_QUIET", "1")
 os.environ.setdefault("HORNGATE_NO_CONFIG_WRITE", "1")
@@ -54,12 +55,6 @@ def add_with_weights(name, make):
 
 
 # ---- calls, element-wise, reductions -------------------------------------------------------------
-
-
-def chain(x, b):
-    for _ in range(100):
-        x = x + b
-    return x
 
 
 def elementwise(x):
@@ -134,21 +129,11 @@ add_with_weights("bn_train", batch_norm)
 # ---- nets: each gives its weights, the function of its input, and updates of moving averages ------
 
 
-def zeros(*shape):
-    return K.variable(np.zeros(shape, "f"))
-
-
-def ones(*shape):
-    return K.variable(np.ones(shape, "f"))
-
-
-def kernel(shape, seed):
-    return K.variable(glorot(shape, seed))
+WEIGHTS = Weights(K.variable)
 
 
 def mlp():
-    p = [kernel((784, 512), 0), zeros(512), kernel((512, 512), 1), zeros(512)]
-    p += [kernel((512, 10), 2), zeros(10)]
+    p = WEIGHTS.mlp()
 
     def net(x):
         x = K.relu(dense(x, p[0], p[1]))
@@ -158,8 +143,7 @@ def mlp():
 
 
 def cnn():
-    p = [kernel((3, 3, 1, 32), 0), zeros(32), kernel((3, 3, 32, 64), 1), zeros(64)]
-    p += [kernel((9216, 128), 2), zeros(128), kernel((128, 10), 3), zeros(10)]
+    p = WEIGHTS.cnn()
 
     def net(x):
         x = K.relu(K.bias_add(conv(x, p[0], padding="valid"), p[1], LAST))
@@ -171,13 +155,11 @@ def cnn():
 
 
 def resnet20(training=True):
-    weights, updates, count = [], [], iter(range(1, 100))
+    weights, updates = [], []
 
-    def layer(*shape):
-        """A convolution and its normalization, as a function of input and stride."""
-        w, gamma, beta = kernel(shape, next(count)), ones(shape[-1]), zeros(shape[-1])
+    def layer(w, gamma, beta):
         weights.extend([w, gamma, beta])
-        mean, var = zeros(shape[-1]), ones(shape[-1])
+        mean, var = K.zeros(K.int_shape(beta)), K.ones(K.int_shape(beta))
 
         def apply(x, stride=1):
             x = conv(x, w, stride)
@@ -190,15 +172,8 @@ def resnet20(training=True):
 
         return apply
 
-    stem, blocks = layer(3, 3, 3, 16), []
-    for stride, before, c in resnet20_blocks():
-        first, second, short = layer(3, 3, before, c), layer(3, 3, c, c), None
-        if before != c:
-            short = kernel((1, 1, before, c), next(count))
-            weights.append(short)
-        blocks.append((stride, first, second, short))
-    head, bias = kernel((64, 10), next(count)), zeros(10)
-    weights.extend([head, bias])
+    stem, blocks, (head, bias) = WEIGHTS.resnet20(layer)
+    weights += [short for *_, short in blocks if short is not None] + [head, bias]
 
     def net(x):
         x = K.relu(stem(x))
@@ -211,8 +186,7 @@ def resnet20(training=True):
 
 
 def lstm():
-    wx, wh, b = kernel((64, 512), 0), kernel((128, 512), 1), zeros(512)
-    wo, bo = kernel((128, 10), 2), zeros(10)
+    wx, wh, b, wo, bo = WEIGHTS.lstm()
 
     def step(x, states):
         h, c = states
@@ -236,9 +210,7 @@ def layer_norm(x, gamma, beta):
 
 
 def transformer_block(d=256, heads=4):
-    p = [kernel((d, 3 * d), 0), zeros(3 * d), kernel((d, d), 1), zeros(d)]
-    p += [kernel((d, 4 * d), 2), zeros(4 * d), kernel((4 * d, d), 3), zeros(d)]
-    p += [ones(d), zeros(d), ones(d), zeros(d)]
+    p = WEIGHTS.transformer_block(d)
 
     def net(x):
         t = K.int_shape(x)[1]

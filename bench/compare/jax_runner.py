@@ -4,7 +4,8 @@ import os
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 from common import main, np, workload  # noqa: E402  (before jax sizes its pools)
-from data import MANY, OPERANDS, ctc_data, glorot, net_data, resnet20_blocks  # noqa: E402
+from data import MANY, OPERANDS, ctc_data, net_data  # noqa: E402
+from nets import Weights, chain  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 from jax import lax  # noqa: E402
@@ -19,12 +20,6 @@ def add(name, f):
     def _(_):
         g, operands = jax.jit(f), [jnp.asarray(a) for a in OPERANDS[name]()]
         return lambda: jax.block_until_ready(g(*operands))
-
-
-def chain(x, b):
-    for _ in range(100):
-        x = x + b
-    return x
 
 
 def elementwise(x):
@@ -102,21 +97,11 @@ add("bn_train", batch_norm)
 # ---- nets: weights, and a function of them and the input -----------------------------------------
 
 
-def kernel(shape, seed):
-    return jnp.asarray(glorot(shape, seed))
-
-
-def zeros(*shape):
-    return jnp.zeros(shape, "f")
-
-
-def ones(*shape):
-    return jnp.ones(shape, "f")
+WEIGHTS = Weights(jnp.asarray)
 
 
 def mlp():
-    p = [kernel((784, 512), 0), zeros(512), kernel((512, 512), 1), zeros(512)]
-    p += [kernel((512, 10), 2), zeros(10)]
+    p = WEIGHTS.mlp()
 
     def net(p, x):
         x = relu(x @ p[0] + p[1])
@@ -126,8 +111,7 @@ def mlp():
 
 
 def cnn():
-    p = [kernel((3, 3, 1, 32), 0), zeros(32), kernel((3, 3, 32, 64), 1), zeros(64)]
-    p += [kernel((9216, 128), 2), zeros(128), kernel((128, 10), 3), zeros(10)]
+    p = WEIGHTS.cnn()
 
     def net(p, x):
         x = relu(conv(x, p[0], 1, "VALID") + p[1])
@@ -140,17 +124,9 @@ def cnn():
 
 def resnet20(training=True):
     """Without moving averages; inference has them folded into scale and shift."""
-    count = iter(range(1, 100))
-
-    def layer(*shape):
-        return [kernel(shape, next(count)), ones(shape[-1]), zeros(shape[-1])]
-
-    stem = layer(3, 3, 3, 16)
-    shapes, blocks = list(resnet20_blocks()), []
-    for _, before, c in shapes:
-        block = [layer(3, 3, before, c), layer(3, 3, c, c)]
-        blocks.append(block + ([kernel((1, 1, before, c), next(count))] if before != c else []))
-    p = [stem, blocks, [kernel((64, 10), next(count)), zeros(10)]]
+    stem, blocks, head = WEIGHTS.resnet20(lambda *layer: layer)
+    strides = [stride for stride, *_ in blocks]
+    p = [stem, [weights for _, *weights in blocks], head]
 
     def apply(x, layer, stride=1):
         w, gamma, beta = layer
@@ -159,16 +135,16 @@ def resnet20(training=True):
 
     def net(p, x):
         x = relu(apply(x, p[0]))
-        for (first, second, *short), (stride, _, _) in zip(p[1], shapes):
+        for (first, second, short), stride in zip(p[1], strides):
             y = apply(relu(apply(x, first, stride)), second)
-            x = relu(y + (conv(x, short[0], stride) if short else x))
+            x = relu(y + (x if short is None else conv(x, short, stride)))
         return x.mean((1, 2)) @ p[2][0] + p[2][1]
 
     return p, net
 
 
 def lstm():
-    p = [kernel((64, 512), 0), kernel((128, 512), 1), zeros(512), kernel((128, 10), 2), zeros(10)]
+    p = WEIGHTS.lstm()
 
     def net(p, x):
         def step(states, z):
@@ -190,9 +166,7 @@ def layer_norm(x, gamma, beta):
 
 
 def transformer_block(d=256):
-    p = [kernel((d, 3 * d), 0), zeros(3 * d), kernel((d, d), 1), zeros(d)]
-    p += [kernel((d, 4 * d), 2), zeros(4 * d), kernel((4 * d, d), 3), zeros(d)]
-    p += [ones(d), zeros(d), ones(d), zeros(d)]
+    p = WEIGHTS.transformer_block(d)
 
     def net(p, x):
         n, t, _ = x.shape

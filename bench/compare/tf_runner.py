@@ -5,7 +5,8 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.update(TF_USE_LEGACY_KERAS="1", CUDA_VISIBLE_DEVICES="", KERAS_BACKEND="tensorflow")
 from common import THREADS, main, np, workload  # noqa: E402  (before tensorflow sizes its pools)
-from data import MANY, OPERANDS, ctc_data, glorot, net_data, resnet20_blocks  # noqa: E402
+from data import MANY, OPERANDS, ctc_data, net_data  # noqa: E402
+from nets import Weights, chain  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 tf.config.threading.set_intra_op_parallelism_threads(THREADS)
@@ -27,12 +28,6 @@ def run(variant, f, *arrays):
 
 def add(name, f, variants=BOTH):
     workload(name, *variants)(lambda variant: run(variant, f, *OPERANDS[name]()))
-
-
-def chain(x, b):
-    for _ in range(100):
-        x = x + b
-    return x
 
 
 def elementwise(x):
@@ -105,21 +100,11 @@ add("bn_train", batch_norm, (XLA,))
 # ---- nets ----------------------------------------------------------------------------------------
 
 
-def kernel(shape, seed):
-    return tf.Variable(glorot(shape, seed))
-
-
-def zeros(*shape):
-    return tf.Variable(np.zeros(shape, "f"))
-
-
-def ones(*shape):
-    return tf.Variable(np.ones(shape, "f"))
+WEIGHTS = Weights(tf.Variable)
 
 
 def mlp():
-    p = [kernel((784, 512), 0), zeros(512), kernel((512, 512), 1), zeros(512)]
-    p += [kernel((512, 10), 2), zeros(10)]
+    p = WEIGHTS.mlp()
 
     def net(x):
         x = relu(x @ p[0] + p[1])
@@ -129,8 +114,7 @@ def mlp():
 
 
 def cnn():
-    p = [kernel((3, 3, 1, 32), 0), zeros(32), kernel((3, 3, 32, 64), 1), zeros(64)]
-    p += [kernel((9216, 128), 2), zeros(128), kernel((128, 10), 3), zeros(10)]
+    p = WEIGHTS.cnn()
 
     def net(x):
         x = relu(conv(x, p[0], 1, "VALID") + p[1])
@@ -142,13 +126,11 @@ def cnn():
 
 
 def resnet20(training=True):
-    weights, count = [], iter(range(1, 100))
+    weights = []
 
-    def layer(*shape):
-        """A convolution and its normalization, as a function of input and stride."""
-        w, gamma, beta = kernel(shape, next(count)), ones(shape[-1]), zeros(shape[-1])
+    def layer(w, gamma, beta):
         weights.extend([w, gamma, beta])
-        mean, var = zeros(shape[-1]), ones(shape[-1])
+        mean, var = WEIGHTS.zeros(*beta.shape), WEIGHTS.ones(*beta.shape)
 
         def apply(x, stride=1):
             x = conv(x, w, stride, "SAME")
@@ -161,15 +143,8 @@ def resnet20(training=True):
 
         return apply
 
-    stem, blocks = layer(3, 3, 3, 16), []
-    for stride, before, c in resnet20_blocks():
-        first, second, short = layer(3, 3, before, c), layer(3, 3, c, c), None
-        if before != c:
-            short = kernel((1, 1, before, c), next(count))
-            weights.append(short)
-        blocks.append((stride, first, second, short))
-    head, bias = kernel((64, 10), next(count)), zeros(10)
-    weights.extend([head, bias])
+    stem, blocks, (head, bias) = WEIGHTS.resnet20(layer)
+    weights += [short for *_, short in blocks if short is not None] + [head, bias]
 
     def net(x):
         x = relu(stem(x))
@@ -182,8 +157,7 @@ def resnet20(training=True):
 
 
 def lstm():
-    wx, wh, b = kernel((64, 512), 0), kernel((128, 512), 1), zeros(512)
-    wo, bo = kernel((128, 10), 2), zeros(10)
+    wx, wh, b, wo, bo = WEIGHTS.lstm()
 
     def net(x):
         n, steps = x.shape[:2]
@@ -210,9 +184,7 @@ def layer_norm(x, gamma, beta):
 
 
 def transformer_block(d=256):
-    p = [kernel((d, 3 * d), 0), zeros(3 * d), kernel((d, d), 1), zeros(d)]
-    p += [kernel((d, 4 * d), 2), zeros(4 * d), kernel((4 * d, d), 3), zeros(d)]
-    p += [ones(d), zeros(d), ones(d), zeros(d)]
+    p = WEIGHTS.transformer_block(d)
 
     def net(x):
         n, t, _ = x.shape
@@ -245,7 +217,7 @@ def sgd(weights):
 
 
 def adam(weights, b1=0.9, b2=0.999):
-    moments = [(zeros(*w.shape), zeros(*w.shape)) for w in weights]
+    moments = [(WEIGHTS.zeros(*w.shape), WEIGHTS.zeros(*w.shape)) for w in weights]
     steps = tf.Variable(0.0)
 
     def update(grads):

@@ -5,6 +5,7 @@ import os
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 from common import THREADS, main, np, workload  # noqa: E402  (before torch sizes its pools)
 from data import MANY, OPERANDS, ctc_data, net_data, resnet20_blocks  # noqa: E402
+from nets import chain  # noqa: E402
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
@@ -53,12 +54,6 @@ def add_conv(name, f):
 
 
 BOTH = (EAGER, COMPILE)
-
-
-def chain(x, b):
-    for _ in range(100):
-        x = x + b
-    return x
 
 
 add("call_add1", lambda x: x + 1.0, BOTH)
