@@ -73,9 +73,7 @@ class Horngate(Contender):
 
     def elementwise(self, x):
         k = self.k
-        return self.function(
-            [x], lambda x: k.sigmoid(1.1 * x + 0.3) * k.tanh(x) + k.exp(-x * x)
-        )
+        return self.function([x], lambda x: k.sigmoid(1.1 * x + 0.3) * k.tanh(x) + k.exp(-x * x))
 
     def matmul(self, a, b):
         return self.function([a, b], self.k.dot)
@@ -178,9 +176,7 @@ class Jax(Contender):
 
     def elementwise(self, x):
         j, n = self.jax, self.jax.numpy
-        return self.compiled(
-            lambda x: j.nn.sigmoid(1.1 * x + 0.3) * n.tanh(x) + n.exp(-x * x), x
-        )
+        return self.compiled(lambda x: j.nn.sigmoid(1.1 * x + 0.3) * n.tanh(x) + n.exp(-x * x), x)
 
     def matmul(self, a, b):
         return self.compiled(lambda a, b: a @ b, a, b)
@@ -188,9 +184,7 @@ class Jax(Contender):
     def conv(self, x, w):
         order = ("NHWC", "HWIO", "NHWC")
         conv = self.jax.lax.conv_general_dilated
-        return self.compiled(
-            lambda x, w: conv(x, w, (1, 1), "SAME", dimension_numbers=order), x, w
-        )
+        return self.compiled(lambda x, w: conv(x, w, (1, 1), "SAME", dimension_numbers=order), x, w)
 
 
 class TensorFlow(Contender):
@@ -223,9 +217,7 @@ class TensorFlow(Contender):
 
     def elementwise(self, x):
         t = self.tf
-        return self.compiled(
-            lambda x: t.sigmoid(1.1 * x + 0.3) * t.tanh(x) + t.exp(-x * x), x
-        )
+        return self.compiled(lambda x: t.sigmoid(1.1 * x + 0.3) * t.tanh(x) + t.exp(-x * x), x)
 
     def matmul(self, a, b):
         return self.compiled(lambda a, b: a @ b, a, b)
