@@ -3,23 +3,15 @@
 #include "lib/programs.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+
+#include "lib/poly_exp.h"
 
 namespace horngate::bench {
 namespace {
 
 #define INLINE [[gnu::always_inline]] inline
 
-INLINE float poly_exp(float x) {
-  const float scaled = x * 1.44269504f;
-  const float r = std::nearbyint(scaled);
-  const float f = (scaled - r) * 0.693147181f;
-  const float tail =
-      1.66666667e-1f + f * (4.16666667e-2f + f * (8.33333333e-3f + f * 1.38888889e-3f));
-  const float p = 1.0f + f * (1.0f + f * (0.5f + f * tail));
-  return p * std::bit_cast<float>((static_cast<int>(r) + 127) << 23);
-}
 INLINE float limit(float x, float bound) { return std::min(std::max(x, -bound), bound); }
 INLINE float sigmoid(float x) { return 1.0f / (1.0f + poly_exp(-limit(x, 87.0f))); }
 INLINE float tanh(float x) {

@@ -26,6 +26,18 @@ def weights(y, i):
     return np.random.default_rng(1000 + i).uniform(-1, 1, y.shape).astype(y.dtype)
 
 
+def prepare_settings(K, draw):
+    K.set_floatx(draw.floatx or draw.dtype)
+    K.set_epsilon(1e-7)
+    K.set_image_data_format("channels_last")
+    prepare_phase(K, draw)
+
+
+def prepare_phase(K, draw):
+    if draw.phase is not None:
+        K.set_learning_phase(draw.phase)
+
+
 class Ours:
     def __init__(self):
         import horngate as K
@@ -33,13 +45,8 @@ class Ours:
         self.K = K
 
     def prepare(self, draw):
-        K = self.K
-        K.clear_session()
-        K.set_floatx(draw.floatx or draw.dtype)
-        K.set_epsilon(1e-7)
-        K.set_image_data_format("channels_last")
-        if draw.phase is not None:
-            K.set_learning_phase(draw.phase)
+        self.K.clear_session()
+        prepare_settings(self.K, draw)
 
     def raw(self, draw):
         return arrays(draw, flat(draw.call(self.K, *draw.arrays)))
@@ -102,25 +109,16 @@ class Theirs:
         self.K = _Module(tf_keras.backend, whole, tf)
 
     def prepare(self, draw):
-        K, tf = self.whole, self.tf
-        K.clear_session()
-        tf.random.set_seed(1)
-        K.set_floatx(draw.floatx or draw.dtype)
-        K.set_epsilon(1e-7)
-        K.set_image_data_format("channels_last")
-        if draw.phase is not None:
-            K.set_learning_phase(draw.phase)
+        self.whole.clear_session()
+        self.tf.random.set_seed(1)
+        prepare_settings(self.whole, draw)
 
     def raw(self, draw):
         if draw.graph:
             with self.tf.Graph().as_default():
-                self.prepare_phase(draw)
+                prepare_phase(self.whole, draw)
                 return arrays(draw, flat(draw.call(self.K, *draw.arrays)))
         return arrays(draw, [self.value(y) for y in flat(draw.call(self.K, *draw.arrays))])
-
-    def prepare_phase(self, draw):
-        if draw.phase is not None:
-            self.whole.set_learning_phase(draw.phase)
 
     def value(self, y):
         if isinstance(y, self.tf.Tensor | self.tf.Variable):
