@@ -67,8 +67,9 @@ void free_executable(void* executable) {
 
 // The worker takes turns by itself.
 hg_engine_api own_api = horngate::engines::make_api(
-    "theano", kVersion, HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open,
-    engine_supports, compile, run, free_executable);
+    "theano", kVersion,
+    HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
+    open, engine_supports, compile, run, free_executable);
 
 }  // namespace
 

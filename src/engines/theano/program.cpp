@@ -168,14 +168,14 @@ bool Program::place(const hg_buffer* in, const hg_buffer* out) {
     if (in_open_[i]) add(in[i].type);
   for (size_t i = 0; i < out_open_.size(); ++i)
     if (out_open_[i]) add(out[i].type);
-  if (is_placed && sizes == sizes_) return false;
+  if (is_placed && sizes == sizes_ && !results_->is_spent()) return false;
   is_placed = false;
   sizes_ = std::move(sizes);
   in_at.resize(in_open_.size());
   in_bytes.resize(in_open_.size());
   out_at.resize(out_open_.size());
   out_bytes.resize(out_open_.size());
-  size_t end = 0;
+  size_t end = 0, out_end = 0;
   for (const uint8_t open : {0, 1}) {
     for (size_t i = 0; i < in_open_.size(); ++i) {
       if (in_open_[i] != open) continue;
@@ -186,14 +186,19 @@ bool Program::place(const hg_buffer* in, const hg_buffer* out) {
     }
     for (size_t i = 0; i < out_open_.size(); ++i) {
       if (out_open_[i] != open) continue;
-      out_at[i] = end;
+      out_at[i] = Results::start(out_end, out[i].bytes);
       out_bytes[i] = out[i].bytes;
-      end += aligned(out[i].bytes);
+      out_end = out_at[i] + Results::room(out[i].bytes);
     }
   }
-  if (map_ && end <= capacity_ && fd_ < 0) return true;
-  capacity_ = std::max<size_t>(capacity_ ? end + end / 2 : end, 64);
-  make_memory();
+  if (!map_ || end > capacity_ || fd_ >= 0) {
+    capacity_ = std::max<size_t>(capacity_ ? end + end / 2 : end, 64);
+    make_memory();
+  }
+  // What is held lies where it lay for the sizes of its run.
+  const bool had_room = results_ && out_end <= results_->bytes_of_a_set();
+  if (!had_room || results_->fd() >= 0 || results_->is_held() || results_->is_spent())
+    results_ = std::make_shared<Results>(results_ && !had_room ? out_end + out_end / 2 : out_end);
   return true;
 }
 
@@ -201,6 +206,7 @@ bool Program::place(const hg_buffer* in, const hg_buffer* out) {
 void Program::forget_places() {
   is_placed = false;
   drop_memory();
+  results_.reset();
 }
 
 std::string Program::places(const hg_buffer* in, const hg_buffer* out) const {
@@ -216,18 +222,31 @@ std::string Program::places(const hg_buffer* in, const hg_buffer* out) const {
   };
   list("{\"in\":[", in_at, in);
   list(",\"out\":[", out_at, out);
-  return w.text + "}";
+  w.text += ",\"sets\":" + std::to_string(Results::kSets) +
+            ",\"set_bytes\":" + std::to_string(results_->bytes_of_a_set()) + ",\"memory\":[";
+  if (fd_ >= 0) w.text += "\"in\"";
+  if (results_->fd() >= 0) w.text += fd_ >= 0 ? ",\"out\"" : "\"out\"";
+  return w.text + "]}";
 }
 
-void Program::close_file() {
+std::vector<int> Program::new_memory() const {
+  std::vector<int> fds;
+  for (const int fd : {fd_, results_->fd()})
+    if (fd >= 0) fds.push_back(fd);
+  return fds;
+}
+
+void Program::close_files() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
+  if (results_) results_->close_file();
 }
 
 void Program::drop_memory() {
   if (map_) munmap(map_, mapped_);
   map_ = nullptr;
-  close_file();
+  if (fd_ >= 0) close(fd_);
+  fd_ = -1;
 }
 
 void Program::make_memory() {

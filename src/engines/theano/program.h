@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "horngate/engine.h"
+#include "results.h"
 
 namespace horngate::theano {
 
@@ -30,9 +32,11 @@ class Program {
   bool place(const hg_buffer* in, const hg_buffer* out);
   std::string places(const hg_buffer* in, const hg_buffer* out) const;  // for the worker
   void forget_places();
-  int memory_fd() const { return fd_; }  // new memory; -1 once the worker has mapped it
-  void close_file();
-  char* memory() const { return map_; }
+  std::vector<int> new_memory()
+      const;  // files that the worker has not mapped yet, in the order of `places`
+  void close_files();
+  char* memory() const { return map_; }  // of the inputs
+  Results& results() const { return *results_; }
 
  private:
   void make_memory();
@@ -42,6 +46,7 @@ class Program {
   size_t capacity_ = 0, mapped_ = 0;
   int fd_ = -1;
   char* map_ = nullptr;
+  std::shared_ptr<Results> results_;
 };
 
 /// A file in memory with these bytes; -1 when there is none.

@@ -1,7 +1,7 @@
 // What the engine asks of its worker process: build a program, run it, forget it.
 //
 // A request is one message: a letter and the program's number. B builds (a second message carries the program as a
-// file), P places arrays (a second message carries where, and perhaps new memory), R runs, F forgets (no answer). An answer is a letter: k is well, i interrupted,
+// file), P places arrays (a second message carries where, and perhaps new memory), R runs (into which set of places), F forgets (no answer). An answer is a letter: k is well, i interrupted,
 // e an error: a digit, the code of hg_status, and a text. h greets once Theano is loaded.
 #include "worker.h"
 
@@ -21,8 +21,9 @@ std::atomic<Worker*> current_worker{nullptr};
 
 struct Request {
   char letter;
-  char unused[3] = {};
-  uint32_t id;
+  uint8_t set = 0;  // R: where the results go
+  char unused[2] = {};
+  uint32_t id = 0;
 };
 
 /// Different for each worker process that a program may meet, also across forks.
@@ -106,7 +107,7 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status) {
 
 int Worker::build(Program& program, hg_status* status) {
   program.generation = 0;
-  if (ask('B', program, program.text, -1, "a compilation", status)) return 1;
+  if (ask('B', program, program.text, {}, "a compilation", status)) return 1;
   program.generation = generation_;
   return 0;
 }
@@ -117,22 +118,24 @@ int Worker::place(Program& program, const hg_buffer* in, const hg_buffer* out, h
   if (is_new_worker) program.forget_places();
   if (!program.place(in, out)) return 0;
   const std::string places = program.places(in, out);
-  if (ask('P', program, places, program.memory_fd(), "a call", status)) return 1;
-  program.close_file();
+  if (ask('P', program, places, program.new_memory(), "a call", status)) return 1;
+  program.close_files();
   program.is_placed = true;
   program.placed_for = generation_;
   return 0;
 }
 
-/// A request with a text, and memory if `memory` is a file.
-int Worker::ask(char letter, const Program& program, const std::string& text, int memory,
-                const char* during, hg_status* status) {
-  const int fds[2] = {file_in_memory(text), memory};
+/// A request with a text, and new memory.
+int Worker::ask(char letter, const Program& program, const std::string& text,
+                const std::vector<int>& memory, const char* during, hg_status* status) {
+  std::vector<int> fds = {file_in_memory(text)};
+  fds.insert(fds.end(), memory.begin(), memory.end());
   if (fds[0] < 0)
     return fill(status, HG_RUNTIME_ERROR, "engine theano: no shared memory: out of memory.");
-  const Request request{letter, {}, program.id};
-  const bool sent = process_->send(&request, sizeof request) &&
-                    process_->send(&request, sizeof request, fds, memory < 0 ? 1 : 2);
+  const Request request{.letter = letter, .id = program.id};
+  const bool sent =
+      process_->send(&request, sizeof request) &&
+      process_->send(&request, sizeof request, fds.data(), static_cast<int>(fds.size()));
   close(fds[0]);
   if (!sent) return died(during, status);
   return answer(during, nullptr, status);
@@ -163,17 +166,22 @@ int Worker::run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_
   if (program.generation != generation_ && build(program, status)) return 1;
   if (place(program, in, out, status)) return 1;
   store(program, in);
-  const Request request{'R', {}, program.id};
+  const int set = program.results().free_set();
+  const Request request{.letter = 'R', .set = static_cast<uint8_t>(set), .id = program.id};
   if (!process_->send(&request, sizeof request)) return died("a call", status);
   if (answer("a call", run, status)) return 1;
   for (size_t i = 0; i < program.out_at.size(); ++i) {
+    if (!out[i].data && set != 0 && program.out_bytes[i] >= Results::kLeast) {
+      program.results().give(out[i], set, program.out_at[i], program.out_bytes[i]);
+      continue;
+    }
     if (!out[i].data) {
       out[i].data = out[i].owner = std::aligned_alloc(64, (program.out_bytes[i] + 64) / 64 * 64);
       out[i].release = std::free;
       if (!out[i].data) return fill(status, HG_RUNTIME_ERROR, "engine theano: out of memory.");
     }
     if (program.out_bytes[i])
-      std::memcpy(out[i].data, program.memory() + program.out_at[i], program.out_bytes[i]);
+      std::memcpy(out[i].data, program.results().at(set, program.out_at[i]), program.out_bytes[i]);
   }
   return 0;
 }
@@ -187,7 +195,7 @@ void Worker::forget(uint32_t id) {
 void Worker::send_forgotten() {
   const std::lock_guard lock(forgotten_mutex_);
   for (const uint32_t id : forgotten_)
-    if (const Request request{'F', {}, id}; process_ && !process_->is_dead())
+    if (const Request request{.letter = 'F', .id = id}; process_ && !process_->is_dead())
       process_->send(&request, sizeof request);
   forgotten_.clear();
 }

@@ -32,8 +32,8 @@ class Worker {
   int ready(hg_status* status);
   int build(Program& program, hg_status* status);
   int place(Program& program, const hg_buffer* in, const hg_buffer* out, hg_status* status);
-  int ask(char letter, const Program& program, const std::string& text, int memory,
-          const char* during, hg_status* status);
+  int ask(char letter, const Program& program, const std::string& text,
+          const std::vector<int>& memory, const char* during, hg_status* status);
   void store(Program& program, const hg_buffer* in);
   /// Waits for an answer: 0, or the status is filled.
   int answer(const char* during, const hg_run* run, hg_status* status);

@@ -67,22 +67,27 @@ class Program:
         self.ins = self.outs = None  # until they have places
         self.in_types = [types[v] for v in graph["in"]]
         self.out_types = [types[v] for v in graph["out"]]
+        self.memory = {}
         self.calls = 0
         self.may_improve = MODE == "auto" and bool(theano.config.cxx)
         self.compile(COMPILED if MODE == "FAST_RUN" else QUICK)
 
-    def place(self, text_fd, memory_fd=None):
-        """Where the arrays lie from now on, perhaps in other memory."""
+    def place(self, text_fd, *memory_fds):
+        """Where the arrays lie from now on, perhaps in other memory. Results have several sets of places."""
         with mmap.mmap(text_fd, 0, prot=mmap.PROT_READ) as text:
             places = json.loads(text[:])
-        if memory_fd is not None:
-            self.memory = Memory(memory_fd)
-        self.ins = self.arrays(places["in"], self.in_types)
-        self.outs = self.arrays(places["out"], self.out_types)
+        for name, fd in zip(places["memory"], memory_fds):
+            self.memory[name] = Memory(fd)
+        self.ins = self.arrays("in", places, self.in_types)
+        starts = [places["set_bytes"] * i for i in range(places["sets"])]
+        self.outs = [self.arrays("out", places, self.out_types, start) for start in starts]
         self.bind()
 
-    def arrays(self, places, types):
-        return [self.memory.array(at, t[0], shape) for (at, shape), t in zip(places, types)]
+    def arrays(self, name, places, types, start=0):
+        memory = self.memory[name]
+        return [
+            memory.array(start + at, t[0], shape) for (at, shape), t in zip(places[name], types)
+        ]
 
     def compile(self, mode):
         inputs, outputs = Builder(self.constants, mode).function(self.graph)
@@ -108,27 +113,32 @@ class Program:
                 self.halves.append((box, x, from_bfloat16 if dtype == BFLOAT16 else widen))
             else:
                 box[0] = x
-        self.results, self.offers = [], []
+        self.sets = [self.bind_results(made, outs) for outs in self.outs]
+
+    def bind_results(self, made, outs):
+        """(results, offers): where results are found and belong, and boxes of Theano that get their places."""
+        results, offers = [], []
         variables = made.maker.fgraph.outputs
-        for c, variable, (dtype, _), y in zip(
-            made.output_storage, variables, self.out_types, self.outs
-        ):
+        for c, variable, (dtype, _), y in zip(made.output_storage, variables, self.out_types, outs):
             convert = to_bfloat16 if dtype == BFLOAT16 else None
-            self.results.append((c.storage if hasattr(c, "storage") else c, y, convert))
+            results.append((c.storage if hasattr(c, "storage") else c, y, convert))
             first = origin(variable)
             if dtype not in (FLOAT16, BFLOAT16) and first is not None:
-                self.offers.append((self.machine.storage_map[first], y))
+                offers.append((self.machine.storage_map[first], y))
+        return results, offers
 
-    def run(self):
+    def run(self, places):
+        """Puts the results into one set of places."""
         self.calls += 1
         if self.may_improve and self.calls >= CALLS_BEFORE_COMPILING:
             self.improve()
         for box, x, convert in self.halves:
             box[0] = convert(x)
-        for box, y in self.offers:
+        results, offers = self.sets[places]
+        for box, y in offers:
             box[0] = y
         self.machine()
-        for box, y, convert in self.results:
+        for box, y, convert in results:
             if box[0] is not y:
                 y[...] = convert(box[0]) if convert else box[0]
 

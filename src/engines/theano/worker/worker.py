@@ -85,7 +85,7 @@ class Server:
     def with_files(self, use):
         """`use` on the files of the next message."""
         fds = array.array("i")
-        _, extra, _, _ = self.socket.recvmsg(64, socket.CMSG_SPACE(2 * fds.itemsize))
+        _, extra, _, _ = self.socket.recvmsg(64, socket.CMSG_SPACE(3 * fds.itemsize))
         fds.frombytes(extra[0][2])
         try:
             use(*fds)
@@ -93,11 +93,11 @@ class Server:
             for fd in fds:
                 os.close(fd)
 
-    def answer(self, letter, number):
+    def answer(self, letter, number, places):
         try:
             if letter == b"R":
                 self.is_busy = True
-                self.programs[number].run()
+                self.programs[number].run(places)
                 self.is_busy = False
             elif letter == b"P":
                 self.with_files(self.programs[number].place)
@@ -122,7 +122,7 @@ class Server:
             if request[:1] == b"F":
                 self.programs.pop(number, None)
             else:
-                write(SOCKET, self.answer(request[:1], number))
+                write(SOCKET, self.answer(request[:1], number, request[1]))
 
 
 def error_text(e):

@@ -1,0 +1,58 @@
+// Shared memory in which the worker computes results, and which is then the caller's: they need no copy.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "horngate/engine.h"
+
+namespace horngate::theano {
+
+/// The places of a program's results, several sets of them: while the caller holds results of one, the next run
+/// takes another. Before the process forks, what the caller holds becomes memory of its own, so that neither the
+/// child nor a later run can change it.
+class Results : public std::enable_shared_from_this<Results> {
+ public:
+  /// Set 0 is never given away: results are copied from it while all others are held.
+  static constexpr int kSets = 4;
+  /// Less is copied: to look after it would cost more.
+  static constexpr size_t kLeast = 32 << 10;
+
+  /// Throws when there is no memory.
+  explicit Results(size_t bytes_of_a_set);
+  ~Results();
+  Results(const Results&) = delete;
+
+  /// What n bytes take in a set, and where they begin in one that is used up to `end`.
+  static size_t room(size_t n);
+  static size_t start(size_t end, size_t n);
+
+  size_t bytes_of_a_set() const { return set_bytes_; }
+  char* at(int set, size_t place) const {
+    return map_ + static_cast<size_t>(set) * set_bytes_ + place;
+  }
+  int fd() const { return fd_; }  // -1 once the worker has mapped it
+  void close_file();
+
+  /// A set of which nothing is held; 0 when there is none.
+  int free_set() const;
+  bool is_held() const;
+  /// No set but 0 can be used any more.
+  bool is_spent() const;
+  /// Makes the memory at this place the caller's until it is released.
+  void give(hg_buffer& out, int set, size_t place, size_t bytes);
+
+ private:
+  struct Held;
+  friend struct ForkGuard;
+  void make_private(const Held& held);
+
+  size_t set_bytes_ = 0;
+  int fd_ = -1;
+  char* map_ = nullptr;
+  std::vector<Held*> held_;
+  bool lost_[kSets] = {};  // part of the set is no longer shared with the worker
+};
+
+}  // namespace horngate::theano
