@@ -112,7 +112,7 @@ OPTIONS = {
 
 LIMITS = """- `tensorflow`: 2.16 or a later 2.x works, 2.21 is the tested one. Loading takes about a second and 340 MB.
 - `theano`: compiling takes 2 to 3 seconds for each new operator; the results are kept in one cache. Calls go to another process and back,
-  about 30 microseconds. If that process dies the call fails, the next one starts it again, and the variables are as before.
+  5 to 30 microseconds and one copy of what is fed. If that process dies the call fails, the next one starts it again, and the variables are as before.
 - `cntk`: x86-64 only. Integers ride in floats, exact to 2^53. Arrays without elements, loops and branches run on `native`.
 - `onnx`: 1.17 or later. Variables stay on our side; gradients are part of the graph, so training runs on it too."""
 

@@ -2,6 +2,7 @@
 #include "process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -34,6 +35,9 @@ namespace {
 
 constexpr int kSocketInWorker = 3;
 constexpr size_t kLongestMessage = 1 << 16;
+constexpr std::chrono::milliseconds kPatience{50};
+// Timers come up to 50 us late.
+constexpr std::chrono::microseconds kEarly{80}, kLate{40};
 
 /// Above the numbers that the worker's own descriptors get, closed by exec.
 int moved_up(int fd) {
@@ -82,7 +86,7 @@ std::unique_ptr<Process> Process::start(const Installation& where, std::string& 
   p->socket_ = moved_up(pair[0]);
   const int other = moved_up(pair[1]);
   p->log_ = moved_up(memfd_create("horngate-theano-log", MFD_CLOEXEC));
-  const timeval patience{0, 50000};
+  const timeval patience{0, std::chrono::microseconds(kPatience).count()};
   setsockopt(p->socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   auto watch = std::make_shared<Watch>();
   const int error = spawn(where, other, p->log_, &watch->pid);
@@ -172,9 +176,27 @@ bool Process::send(const void* data, size_t size, const int* fds, int n_fd) {
   }
 }
 
-Process::Got Process::receive(std::string& message) {
+/// As recv, but without being woken: sleeps until a little before the message is expected, then asks again and again
+/// until a little after.
+ssize_t Process::look(char* buffer, std::chrono::nanoseconds expected) {
+  const auto end = std::chrono::steady_clock::now() + expected + kLate;
+  if (expected > kEarly) {
+    const timespec sleep{0, (expected - kEarly).count()};
+    pollfd here{socket_, POLLIN, 0};
+    ppoll(&here, 1, &sleep, nullptr);
+  }
+  ssize_t n;
+  do n = recv(socket_, buffer, kLongestMessage, MSG_DONTWAIT);
+  while (n < 0 && errno == EAGAIN && std::chrono::steady_clock::now() < end);
+  return n;
+}
+
+Process::Got Process::receive(std::string& message, std::chrono::nanoseconds expected) {
   char buffer[kLongestMessage];
-  const ssize_t n = recv(socket_, buffer, sizeof buffer, 0);
+  ssize_t n = -1;
+  errno = EAGAIN;
+  if (expected.count() > 0 && expected < kPatience) n = look(buffer, expected);
+  if (n < 0 && errno == EAGAIN) n = recv(socket_, buffer, sizeof buffer, 0);
   if (n > 0) {
     message.assign(buffer, static_cast<size_t>(n));
     return Got::message;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -23,8 +24,9 @@ class Process {
   /// One message, with file descriptors if `n_fd` > 0. False when the process is gone.
   bool send(const void* data, size_t size, const int* fds = nullptr, int n_fd = 0);
   enum class Got { message, nothing_yet, end };
-  /// Waits up to 50 ms for one message.
-  Got receive(std::string& message);
+  /// Waits up to 50 ms for one message. `expected`: when it will come, as far as that is known. Shortly before, sleeping
+  /// ends and looking begins, for a bounded time: to be woken takes longer than many a call.
+  Got receive(std::string& message, std::chrono::nanoseconds expected = {});
   void signal(int number);
 
   /// In the child of a fork: forgets the process, which is the parent's.
@@ -33,6 +35,7 @@ class Process {
  private:
   struct Watch;
   Process() = default;
+  ssize_t look(char* buffer, std::chrono::nanoseconds expected);
   std::shared_ptr<Watch> watch_;
   int socket_ = -1, log_ = -1;
 };

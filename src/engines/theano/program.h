@@ -1,6 +1,8 @@
 // A graph as the worker gets it, and the shared memory through which its arrays pass.
 #pragma once
 
+#include <array>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -22,10 +24,11 @@ class Program {
   const std::string
       text;  // the graph (JSON), then its constants: all that a worker needs to build it
   std::vector<size_t> in_at, out_at, in_bytes, out_bytes;
-  std::vector<uint64_t> stamps;  // of what lies in the places of the inputs
-  uint64_t generation = 0;       // of the worker that has built it; 0: none
-  bool is_placed = false;        // a worker knows the places,
-  uint64_t placed_for = 0;       // the one of this generation
+  std::vector<uint64_t> stamps;                    // of what lies in the places of the inputs
+  uint64_t generation = 0;                         // of the worker that has built it; 0: none
+  bool is_placed = false;                          // a worker knows the places,
+  uint64_t placed_for = 0;                         // the one of this generation
+  std::array<std::chrono::nanoseconds, 2> took{};  // the last runs, from question to answer
 
   /// Gives the arrays of a run their places; throws when there is no memory. False when they are as in the run
   /// before. What has no open sizes keeps its place while the memory is the same.

@@ -9,6 +9,7 @@
 #include "horngate/engine.h"
 #include "process.h"
 #include "program.h"
+#include "spare_cpu.h"
 
 namespace horngate::theano {
 
@@ -35,8 +36,9 @@ class Worker {
   int ask(char letter, const Program& program, const std::string& text,
           const std::vector<int>& memory, const char* during, hg_status* status);
   void store(Program& program, const hg_buffer* in);
-  /// Waits for an answer: 0, or the status is filled.
-  int answer(const char* during, const hg_run* run, hg_status* status);
+  /// Waits for an answer: 0, or the status is filled. `expected`: how long that takes, as far as it is known.
+  int answer(const char* during, const hg_run* run, hg_status* status,
+             std::chrono::nanoseconds expected = {});
   int died(const char* during, hg_status* status);
   void send_forgotten();
   static void after_fork();
@@ -44,6 +46,7 @@ class Worker {
   const Installation where_;
   std::mutex mutex_;
   std::unique_ptr<Process> process_;
+  SpareCpu spare_cpu_;
   uint64_t generation_ = 0;
   std::string message_;
   std::mutex forgotten_mutex_;
