@@ -2,7 +2,8 @@
 """Prints the engines that are ready here, separated by commas, for HORNGATE_TEST_ENGINES.
 
 Fails when one of HORNGATE_TEST_REQUIRE is not: a test that skips itself for want of an engine must not
-pass unseen. --others leaves native out.
+pass unseen. With HORNGATE_HOME set, those are the engines installed there: one that the packages of this Python
+hold must not hide that an installation does not work. --others leaves native out.
 """
 
 import json
@@ -24,6 +25,13 @@ def main():
     for name in missing:
         why = engines[name]["problem"] if name in engines else "its plug-in is not built"
         print(f"engine {name} is required for the tests, but: {why}", file=sys.stderr)
+    home = os.environ.get("HORNGATE_HOME")
+    for name in set(required) - set(missing) if home else ():
+        folder = os.path.join(os.path.realpath(home), "engines", name)
+        where = engines[name]["where"]
+        if os.path.commonpath([folder, os.path.realpath(os.path.dirname(where))]) != folder:
+            print(f"engine {name} is required from {folder}, but {where} serves", file=sys.stderr)
+            missing.append(name)
     ready = [n for n, row in engines.items() if row["ready"]]
     print(",".join(n for n in ready if n != "native" or "--others" not in sys.argv))
     return 1 if missing else 0
