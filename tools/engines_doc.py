@@ -50,7 +50,8 @@ An engine is looked for in the folder that its variable names (`HORNGATE_TENSORF
 
 ## Choosing one
 
-In order: `K::set_engine("tensorflow")` in C++ before the first function runs; `KERAS_BACKEND=tensorflow`; `"backend": "tensorflow"` in
+In order: `K::set_engine("tensorflow")` before the first function runs (`K.set_engine` in Python), which opens it and fails at once where
+that is not possible; `KERAS_BACKEND=tensorflow`; `"backend": "tensorflow"` in
 `keras.json`; else `native`. In Python also by module: `import horngate.tensorflow as K`, and for an unmodified Keras
 `KERAS_BACKEND=horngate.tensorflow` (`horngate.native`, `.theano`, `.cntk`, `.onnx`; `horngate` itself is `native`). A process has one
 engine; `K.backend()` tells its name, and the line `Using TensorFlow backend.` goes to standard error (`HORNGATE_QUIET=1`: no line). A

@@ -44,7 +44,8 @@ HORNGATE_API void set_image_data_format(std::string_view data_format);
 /// Name of the engine that runs functions.
 /// Example: K::backend() == "native"
 [[nodiscard]] HORNGATE_API std::string backend();
-/// Chooses the engine before its first use, over KERAS_BACKEND and keras.json.
+/// Chooses the engine before its first use, over KERAS_BACKEND and keras.json. It is opened at once: ValueError for a
+/// name that does not exist, with those that do; RuntimeError for one that is not installed, with how to get it.
 /// Example: K::set_engine("tensorflow");
 HORNGATE_API void set_engine(std::string_view name);
 

@@ -38,6 +38,10 @@ def __getattr__(name):
         from horngate.export import export_onnx
 
         return export_onnx
+    if name == "set_engine":
+        from horngate._config import set_engine
+
+        return set_engine
     raise AttributeError(f"module 'horngate' has no attribute {name!r}")
 
 

@@ -43,6 +43,22 @@ def backend():
     return _hg.backend()
 
 
+def set_engine(name):
+    """Chooses the engine before its first use, over KERAS_BACKEND and keras.json.
+
+    Args:
+        name: "native", "tensorflow", "theano", "cntk", "onnx" or a plug-in's. It is opened at once: ValueError
+            for a name that does not exist, with those that do; RuntimeError for one that is not installed, with
+            how to get it.
+
+    Example:
+        >>> K.set_engine("native")
+    """
+    if not isinstance(name, str):
+        raise _wrong("set_engine: name", "a string", name)
+    _hg.set_engine(name)
+
+
 def _say_engine():
     """The line "Using TensorFlow backend." as Keras writes it: when it is imported. Without KERAS_BACKEND a
     module such as horngate.theano may still choose; then the first use of the engine writes it."""

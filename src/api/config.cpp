@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/keras_json.h"
+#include "engines/registry.h"
 #include "ir/check.h"
 
 namespace horngate {
@@ -104,12 +105,20 @@ void set_engine(std::string_view name) {
         "name must be of small letters, digits and underscores, as \"native\"; got \"", name,
         "\".");
   State& s = loaded();
+  const auto is_in_use = [&] {
+    check<RuntimeError>(!s.engine_taken || s.engine.name == name, "set_engine",
+                        "must come before the first use of an engine; \"", s.engine.name,
+                        "\" is in use, got \"", name, "\".");
+    return s.engine_taken;
+  };
+  {
+    const std::lock_guard lock(s.mutex);
+    if (is_in_use()) return;
+  }
+  // Opened now: one that does not exist or cannot be used is told at once.
+  find_engine(std::string(name), "set_engine");
   const std::lock_guard lock(s.mutex);
-  if (s.engine.name == name) return;
-  check<RuntimeError>(!s.engine_taken, "set_engine",
-                      "must come before the first use of an engine; \"", s.engine.name,
-                      "\" is in use, got \"", name, "\".");
-  s.engine = {std::string(name), "set_engine"};
+  if (!is_in_use()) s.engine = {std::string(name), "set_engine"};
 }
 
 void set_quiet(bool quiet) { state().quiet = quiet; }

@@ -1,4 +1,6 @@
 // horngate engines: lists them; install, remove and test are Python's work.
+#include <cstdio>
+
 #include "commands.h"
 #include "python.h"
 
@@ -22,6 +24,21 @@ fs::path installer() {
   return {};
 }
 
+/// What is tested is the Python module on the engine; an installation for C++ has none. 0 if Python has it.
+int check_module(const std::string& who) {
+  constexpr int kNone = 77;
+  const int code =
+      run_python(who, {"-c",
+                       "import sys, importlib.util\n"
+                       "if importlib.util.find_spec('horngate') is None: sys.exit(77)"});
+  if (code != kNone) return code;
+  std::fprintf(stderr,
+               "%s: needs Horngate's Python module, which %s does not have: install it there with "
+               "pip, or set HORNGATE_PYTHON to a Python that has it.\n",
+               who.c_str(), find_python().c_str());
+  return 1;
+}
+
 /// Engines that were just installed must also open.
 int show_ready(const Arguments& words) {
   Arguments names = {"--only"};
@@ -43,9 +60,11 @@ int engines(const Arguments& arguments) {
     return code == 0 && what == "install" ? show_ready(arguments) : code;
   }
   if (what == "test") {
+    const std::string who = "horngate engines test";
+    if (const int code = check_module(who); code != 0) return code;
     Arguments words = {"-m", "horngate", "engines"};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    return run_python("horngate engines test", words);
+    return run_python(who, words);
   }
   return engines_list(arguments);
 }

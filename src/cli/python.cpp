@@ -17,16 +17,6 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-std::string find_python() {
-  if (const char* set = std::getenv("HORNGATE_PYTHON"); set && *set) return set;
-  const fs::path here = program_folder();
-  const bool is_build = is_there(here / ".." / "python" / "horngate" / "__init__.py");
-  const fs::path clone = here / ".." / ".." / ".venv" / "bin" / "python";
-  if (is_build && is_there(clone)) return clone.lexically_normal().string();
-  const fs::path beside = here / "python3";
-  return is_there(beside) ? beside.string() : "python3";
-}
-
 /// The path of modules with that of the build tree, if this program is in one.
 std::string python_path() {
   const char* set = std::getenv("PYTHONPATH");
@@ -42,6 +32,16 @@ fs::path program_folder() {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   return error ? fs::path(".") : self.parent_path();
+}
+
+std::string find_python() {
+  if (const char* set = std::getenv("HORNGATE_PYTHON"); set && *set) return set;
+  const fs::path here = program_folder();
+  const bool is_build = is_there(here / ".." / "python" / "horngate" / "__init__.py");
+  const fs::path clone = here / ".." / ".." / ".venv" / "bin" / "python";
+  if (is_build && is_there(clone)) return clone.lexically_normal().string();
+  const fs::path beside = here / "python3";
+  return is_there(beside) ? beside.string() : "python3";
 }
 
 int run_python(const std::string& who, const std::vector<std::string>& words) {

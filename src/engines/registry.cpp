@@ -75,12 +75,13 @@ std::string known_names() {
   return names;
 }
 
-/// How to get an engine that Horngate knows but that is not there.
-std::string advice(const std::string& name) {
+/// How to get an engine that Horngate knows but that is not there, or how to choose another, unless a call did it.
+std::string advice(const std::string& name, bool is_call) {
   for (const char* known : {"tensorflow", "theano", "cntk", "onnx"})
     if (name == known)
       return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
              ".so into a folder that HORNGATE_ENGINE_PATH lists, or set KERAS_BACKEND=native.";
+  if (is_call) return "";
   return " Set KERAS_BACKEND to one of these, or change \"backend\" in keras.json.";
 }
 
@@ -137,13 +138,14 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
   } else {
     const auto all = plugins();
     const auto it = all.find(name);
-    const std::string from = origin.empty() ? "" : " (from " + origin + ")";
-    check(it != all.end(), "engine", "there is no engine \"", name, "\"", from,
-          ". Engines here: ", known_names(), ".", advice(name));
+    const bool is_call = origin == "set_engine";
+    const std::string from = origin.empty() || is_call ? "" : " (from " + origin + ")";
+    check(it != all.end(), is_call ? origin : "engine", "there is no engine \"", name, "\"", from,
+          ". Engines here: ", known_names(), ".", advice(name, is_call));
     try {
       e = load(name, it->second);
     } catch (const RuntimeError& why) {
-      if (origin.empty()) throw;
+      if (from.empty()) throw;
       throw RuntimeError(text_of(why.what(), " It was chosen", from,
                                  "; KERAS_BACKEND=native needs no other library."));
     }

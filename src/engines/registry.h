@@ -19,7 +19,7 @@ struct Engine {
 
 const Engine& native_engine();
 /// Loads and opens an engine once per process. The error says what exists and how to get the one asked for;
-/// `origin` tells where the name came from ("KERAS_BACKEND", a file).
+/// `origin` tells where the name came from ("KERAS_BACKEND", a file, "set_engine").
 const Engine& find_engine(const std::string& name, const std::string& origin = {});
 /// The engine of the configuration; opens it and prints its line the first time.
 const Engine& current_engine();

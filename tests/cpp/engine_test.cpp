@@ -48,14 +48,31 @@ TEST(Engines, AreChosenBeforeTheFirstRun) {
   reset_settings();
   reset_current_engine();
   set_quiet(true);
-  set_engine("abacus");
-  const std::string wrong =
-      error_of([&] { (void)function({x}, {x * x})({Array::of({1.f, 1.f})}); });
-  EXPECT_NE(wrong.find("there is no engine \"abacus\" (from set_engine). Engines here: native, "),
-            std::string::npos)
+  const std::string wrong = error_of([&] { set_engine("abacus"); });
+  EXPECT_EQ(wrong.find("set_engine: there is no engine \"abacus\". Engines here: native, "), 0u)
       << wrong;
   for (const char* name : {"cntk", "null", "onnx", "tensorflow", "theano"})
     EXPECT_NE(wrong.find(name), std::string::npos) << wrong;
+  // Nothing has changed.
+  EXPECT_EQ(function({x}, {x * x})({Array::of({1.f, 3.f})})[0].to_vector<float>(),
+            (std::vector<float>{1, 9}));
+  reset_settings();
+  reset_current_engine();
+  set_quiet(true);
+}
+
+// One that cannot be opened: at once, and another can be chosen.
+TEST(Engines, ThatCannotBeOpenedCannotBeChosen) {
+  setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
+  reset_settings();
+  reset_current_engine();
+  set_quiet(true);
+  const std::string why = error_of([] { set_engine("newer"); });
+  EXPECT_EQ(why.find("engine newer: "), 0u) << why;
+  EXPECT_EQ(why.find("set_engine"), std::string::npos) << why;
+  EXPECT_EQ(backend(), "native");
+  set_engine("null");
+  EXPECT_EQ(backend(), "null");
   reset_settings();
   reset_current_engine();
   set_quiet(true);
@@ -67,13 +84,14 @@ TEST(Engines, TheLineComesOnceAndForEnginesThatExist) {
     const char* quiet = std::getenv("HORNGATE_QUIET");
     const std::string kept = quiet ? quiet : "";
     unsetenv("HORNGATE_QUIET");
+    setenv("KERAS_BACKEND", name, 1);
     reset_settings();
-    set_engine(name);
     ::testing::internal::CaptureStderr();
     announce_chosen_engine();
     announce_chosen_engine();
     const std::string text = ::testing::internal::GetCapturedStderr();
     setenv("HORNGATE_QUIET", kept.c_str(), 1);
+    unsetenv("KERAS_BACKEND");
     reset_settings();
     set_quiet(true);
     return text;

@@ -28,6 +28,14 @@ if [[ -x $horngate && -x $python ]]; then
     "$horngate" engines install onnx 2>"$work/why"; then exit 1; fi
   grep -q "pip is configured for no index" "$work/why" || { cat "$work/why" >&2; exit 1; }
 fi
+# Engines are tested by the Python module. A Python without it: one line that says so.
+if [[ -x $horngate && -x $python ]]; then
+  printf '#!/bin/sh\nexec "%s" -I -S "$@"\n' "$python" >"$work/bare"
+  chmod +x "$work/bare"
+  if HORNGATE_PYTHON="$work/bare" "$horngate" engines test native 2>"$work/why"; then exit 1; fi
+  grep -q "^horngate engines test: needs Horngate's Python module, which $work/bare does not have" "$work/why" &&
+    [[ $(wc -l <"$work/why") == 1 ]] || { cat "$work/why" >&2; exit 1; }
+fi
 # The wheel of this checkout, with the binding compiled against that installation.
 if [[ -x $python ]]; then
   "$python" -m pip install "$root" --quiet --no-deps --no-build-isolation --disable-pip-version-check \

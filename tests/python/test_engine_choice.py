@@ -66,8 +66,42 @@ def test_a_wrong_name_lists_what_exists(tmp_path):
     assert 'Did you mean "tensorflow"?' in done.stderr
 
 
+CHOOSE = """
+import horngate as K
+try: K.set_engine({name!r})
+except {error} as e: print(e)
+print(K.backend(), K.eval(K.constant(1.) + 1))
+"""
+
+
+def test_set_engine_with_a_wrong_name_fails_at_once(tmp_path):
+    out, _ = said(CHOOSE.format(name="abacus", error="ValueError"), tmp_path)
+    wanted = 'set_engine: there is no engine "abacus". Engines here: native, '
+    assert out.startswith(wanted) and out.endswith("\nnative 2.0\n")
+    assert all(name in out.splitlines()[0] for name in MODULES)
+    out, _ = said(CHOOSE.format(name=3, error="TypeError"), tmp_path)
+    assert out == "set_engine: name must be a string; got int.\nnative 2.0\n"
+    out, _ = said(CHOOSE.format(name="null", error="()"), tmp_path)
+    assert out == "null 0.0\n"
+
+
+@pytest.mark.parametrize("engine", [m for m in MODULES if m != "native"])
+def test_an_engine_that_is_not_installed_cannot_be_chosen(engine, tmp_path):
+    """By a call or by importing its module: at once, with what to do, and native goes on."""
+    nowhere = {f"HORNGATE_{engine.upper()}": str(tmp_path)}
+    out, _ = said(CHOOSE.format(name=engine, error="RuntimeError"), tmp_path, **nowhere)
+    assert out.startswith(f"engine {engine}: could not be opened: ")
+    assert f"horngate engines install {engine}" in out and out.endswith("\nnative 2.0\n")
+    done = python(f"import horngate.{engine}", tmp_path, **nowhere)
+    assert done.returncode != 0 and f"horngate engines install {engine}" in done.stderr
+
+
 @pytest.mark.parametrize("engine", MODULES)
 def test_a_module_is_the_backend_on_its_engine(engine, tmp_path):
+    if engine != "native":
+        engine_process.skip_unless_it_runs(
+            engine_process.python(engine, engine_process.RUN), engine
+        )
     program = (
         f"import horngate.{engine} as K\nprint(K.backend(), *(n for n in vars(K) if n[0] != '_'))"
     )
