@@ -179,12 +179,12 @@ bool Process::send(const void* data, size_t size, const int* fds, int n_fd) {
 /// As recv, but without being woken: sleeps until a little before the message is expected, then asks again and again
 /// until a little after.
 ssize_t Process::look(char* buffer, std::chrono::nanoseconds expected) {
-  const auto end = std::chrono::steady_clock::now() + expected + kLate;
   if (expected > kEarly) {
     const timespec sleep{0, (expected - kEarly).count()};
     pollfd here{socket_, POLLIN, 0};
-    ppoll(&here, 1, &sleep, nullptr);
+    ppoll(&here, 1, &sleep, nullptr);  // a signal may end it too
   }
+  const auto end = std::chrono::steady_clock::now() + kEarly + kLate;
   ssize_t n;
   do n = recv(socket_, buffer, kLongestMessage, MSG_DONTWAIT);
   while (n < 0 && errno == EAGAIN && std::chrono::steady_clock::now() < end);
