@@ -1,10 +1,22 @@
-# Third-party libraries, as interface targets. They link by file name rather than by imported
-# target, so that the exported package does not ask its users for them.
+# Third-party libraries, as interface targets. oneDNN and OpenBLAS are loaded while a program runs, by
+# the file name HORNGATE_DNNL_FILE or HORNGATE_OPENBLAS_FILE; horngate_dnnl_linked and
+# horngate_openblas_linked are for programs of ours that call them directly.
 include(HorngateWheels)
 horngate_locate_wheels()
 
+# Offers `library` as horngate_<name> and horngate_<name>_linked.
+function(horngate_late_library name library include)
+  horngate_soname(file "${library}")
+  string(TOUPPER "${name}" upper)
+  add_library(horngate_${name} INTERFACE)
+  # SYSTEM keeps their warnings out of our build.
+  target_include_directories(horngate_${name} SYSTEM INTERFACE "${include}")
+  target_compile_definitions(horngate_${name} INTERFACE HORNGATE_${upper}_FILE="${file}")
+  add_library(horngate_${name}_linked INTERFACE)
+  target_link_libraries(horngate_${name}_linked INTERFACE horngate_${name} "${library}")
+endfunction()
+
 # horngate_dnnl: -DDNNL_ROOT=<prefix>, then the PyPI wheels, then Debian's libdnnl-dev.
-add_library(horngate_dnnl INTERFACE)
 if(DNNL_ROOT)
   find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp HINTS "${DNNL_ROOT}/include" REQUIRED NO_DEFAULT_PATH)
   find_library(DNNL_LIBRARY NAMES dnnl libdnnl.so.3 HINTS "${DNNL_ROOT}/lib" "${DNNL_ROOT}/lib64"
@@ -23,13 +35,10 @@ else()
   set(dnnl_file "${DNNL_LIBRARY}")
   set(dnnl_include "${DNNL_INCLUDE_DIR}")
 endif()
-target_link_libraries(horngate_dnnl INTERFACE "${dnnl_file}")
-# SYSTEM keeps their warnings out of our build.
-target_include_directories(horngate_dnnl SYSTEM INTERFACE "${dnnl_include}")
+horngate_late_library(dnnl "${dnnl_file}" "${dnnl_include}")
 
 # horngate_openblas: -DOPENBLAS_ROOT=<prefix>, then the PyPI wheel, whose symbols are called
 # scipy_cblas_sgemm and so on, then Debian's.
-add_library(horngate_openblas INTERFACE)
 if(WHEEL_OPENBLAS_LIBRARY AND WHEEL_OPENBLAS_INCLUDE AND NOT OPENBLAS_ROOT)
   horngate_bundle(openblas_file "${WHEEL_OPENBLAS_LIBRARY}")
   set(openblas_include "${WHEEL_OPENBLAS_INCLUDE}")
@@ -41,24 +50,21 @@ else()
   if(NOT OPENBLAS_INCLUDE_DIR OR NOT OPENBLAS_LIBRARY)
     message(FATAL_ERROR "OpenBLAS not found: run tools/setup.sh, or install libopenblas-dev.")
   endif()
-  set(openblas_file "${OPENBLAS_LIBRARY}")
+  if(OPENBLAS_ROOT)
+    horngate_bundle(openblas_file "${OPENBLAS_LIBRARY}")
+  else()
+    set(openblas_file "${OPENBLAS_LIBRARY}")
+  endif()
   set(openblas_include "${OPENBLAS_INCLUDE_DIR}")
   set(openblas_prefix "")
 endif()
-target_link_libraries(horngate_openblas INTERFACE "${openblas_file}")
-target_include_directories(horngate_openblas SYSTEM INTERFACE "${openblas_include}")
-target_compile_definitions(horngate_openblas INTERFACE HORNGATE_BLAS_PREFIX=${openblas_prefix})
+horngate_late_library(openblas "${openblas_file}" "${openblas_include}")
+target_compile_definitions(horngate_openblas INTERFACE HORNGATE_OPENBLAS_PREFIX="${openblas_prefix}")
+target_compile_definitions(horngate_openblas_linked INTERFACE HORNGATE_BLAS_PREFIX=${openblas_prefix})
 
-# horngate_highway: bundled, because few machines have it and Debian offers no static library.
+# horngate_highway: headers alone; src/engines/native/fused/targets.cpp has what its library is for.
 add_library(horngate_highway INTERFACE)
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
-find_library(HIGHWAY_LIBRARY hwy REQUIRED)
-if(HIGHWAY_LIBRARY MATCHES "\\.so")
-  horngate_bundle(highway_file "${HIGHWAY_LIBRARY}")
-else()
-  set(highway_file "${HIGHWAY_LIBRARY}")
-endif()
-target_link_libraries(horngate_highway INTERFACE "${highway_file}")
 target_include_directories(horngate_highway SYSTEM INTERFACE "${HIGHWAY_INCLUDE_DIR}")
 
 find_package(nlohmann_json 3.11 REQUIRED)
@@ -68,4 +74,4 @@ find_package(Threads REQUIRED)
 
 message(STATUS "oneDNN: ${dnnl_file}")
 message(STATUS "OpenBLAS: ${openblas_file} (prefix \"${openblas_prefix}\")")
-message(STATUS "Highway: ${highway_file}")
+message(STATUS "Highway: ${HIGHWAY_INCLUDE_DIR}")

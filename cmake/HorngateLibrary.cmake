@@ -45,4 +45,5 @@ target_link_libraries(horngate PRIVATE ${horngate_libraries})
 if(NOT HORNGATE_SANITIZE)
   target_link_options(horngate PRIVATE -Wl,--no-undefined)
 endif()
-set_target_properties(horngate PROPERTIES LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN")
+# Libraries that are loaded later are found beside ours.
+set_target_properties(horngate PROPERTIES LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN")

@@ -50,7 +50,7 @@ if(HORNGATE_BUILD_BENCH)
   # A loop written by hand deserves all that the compiler can do for it.
   set_source_files_properties(bench/lib/fused_loop.cpp bench/lib/programs.cpp PROPERTIES COMPILE_OPTIONS "-O3;-ffast-math")
   target_include_directories(horngate_bench PUBLIC "${PROJECT_SOURCE_DIR}/bench")
-  target_link_libraries(horngate_bench PRIVATE horngate_dnnl horngate_openblas OpenMP::OpenMP_CXX)
+  target_link_libraries(horngate_bench PRIVATE horngate_dnnl_linked horngate_openblas_linked OpenMP::OpenMP_CXX)
   file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.cpp)
   foreach(source IN LISTS bench_sources)
     cmake_path(GET source STEM name)

@@ -19,14 +19,20 @@ function(horngate_locate_wheels)
   endforeach()
 endfunction()
 
-# Copies a shared library under its soname beside libhorngate.so and installs it there too, so that
-# the RPATH $ORIGIN finds it. Sets `out` to the copy.
-function(horngate_bundle out library)
+# Sets `out` to the name by which the dynamic linker knows a shared library.
+function(horngate_soname out library)
   execute_process(
     COMMAND "${CMAKE_OBJDUMP}" -p "${library}"
     OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
   string(REGEX MATCH "SONAME +([^ \n]+)" _ "${headers}")
-  set(copy "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${CMAKE_MATCH_1}")
+  set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+
+# Copies a shared library under its soname beside libhorngate.so and installs it there too, so that
+# the RPATH $ORIGIN finds it. Sets `out` to the copy.
+function(horngate_bundle out library)
+  horngate_soname(file "${library}")
+  set(copy "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${file}")
   file(REAL_PATH "${library}" library)
   file(MAKE_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
   # A time stamp check is not enough: wheels carry the time of their installation.

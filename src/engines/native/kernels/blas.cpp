@@ -1,33 +1,14 @@
-// Matrix products by OpenBLAS or oneDNN.
+// Matrix products by our own loops, OpenBLAS or oneDNN.
 #include "engines/native/kernels/blas.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
-#include <mutex>
-
+#include "engines/native/kernels/gemm.h"
 #include "engines/native/kernels/onednn.h"
+#include "engines/native/late_library.h"
 #include "engines/native/threads.h"
-
-// Builds of OpenBLAS differ in a prefix of their names (PyPI's says scipy_).
-#ifndef HORNGATE_BLAS_PREFIX
-#define HORNGATE_BLAS_PREFIX
-#endif
-#define HORNGATE_BLAS_PASTE_(prefix, name) prefix##name
-#define HORNGATE_BLAS_PASTE(prefix, name) HORNGATE_BLAS_PASTE_(prefix, name)
-#define HORNGATE_BLAS(name) HORNGATE_BLAS_PASTE(HORNGATE_BLAS_PREFIX, name)
-
-extern "C" {
-void HORNGATE_BLAS(openblas_set_num_threads)(int);
-void HORNGATE_BLAS(cblas_sgemm)(int, int, int, int, int, int, float, const float*, int,
-                                const float*, int, float, float*, int);
-void HORNGATE_BLAS(cblas_dgemm)(int, int, int, int, int, int, double, const double*, int,
-                                const double*, int, double, double*, int);
-void HORNGATE_BLAS(cblas_sgemv)(int, int, int, int, float, const float*, int, const float*, int,
-                                float, float*, int);
-void HORNGATE_BLAS(cblas_dgemv)(int, int, int, int, double, const double*, int, const double*, int,
-                                double, double*, int);
-}
 
 namespace horngate::native::blas {
 namespace {
@@ -35,13 +16,72 @@ namespace {
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 constexpr int code(bool transpose) { return transpose ? kTranspose : kNoTranspose; }
 
-// Measured on Zen 4 with AVX-512, one thread, m = 8..1024, n = 8..512, k = 64..1024: in the region
-// below oneDNN takes 0.3-1.0 of OpenBLAS' time (one case 1.14), outside of it up to 4 times as long.
-// On Zen 3, without AVX-512, OpenBLAS was the faster one from 512 on and for dense layers.
-bool onednn_is_faster(bool transpose_b, int64_t m, int64_t n, int64_t k) {
-  static const bool kAvx512 =
-      (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
-  return kAvx512 && n >= (transpose_b ? 128 : 32) && m * n * k >= int64_t{1} << 20;
+/// While it lives, the calling thread may use one CPU only.
+class OneCpu {
+ public:
+  OneCpu() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    const int here = sched_getcpu();
+    if (here < 0 || here >= CPU_SETSIZE) return;
+    CPU_SET(here, &one);
+    bound_ = sched_getaffinity(0, sizeof before_, &before_) == 0 &&
+             sched_setaffinity(0, sizeof one, &one) == 0;
+  }
+  ~OneCpu() {
+    if (bound_) sched_setaffinity(0, sizeof before_, &before_);
+  }
+  OneCpu(const OneCpu&) = delete;
+  OneCpu& operator=(const OneCpu&) = delete;
+
+ private:
+  cpu_set_t before_;
+  bool bound_ = false;
+};
+
+/// The functions of OpenBLAS that we use. Builds of it differ in a prefix of their names (PyPI's says scipy_).
+struct OpenBlas {
+  template <class T>
+  using Gemm = void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int);
+  template <class T>
+  using Gemv = void(int, int, int, int, T, const T*, int, const T*, int, T, T*, int);
+  Gemm<float>* sgemm;
+  Gemm<double>* dgemm;
+  Gemv<float>* sgemv;
+  Gemv<double>* dgemv;
+};
+
+OpenBlas load_openblas() {
+  // It starts a thread for each CPU that it sees, which then wait for work at full speed. It shall have none.
+  const OneCpu one_cpu;
+  const LateLibrary library("OpenBLAS", HORNGATE_OPENBLAS_FILE);
+  library.function<void(int)>(HORNGATE_OPENBLAS_PREFIX "openblas_set_num_threads")(1);
+  return {library.function<OpenBlas::Gemm<float>>(HORNGATE_OPENBLAS_PREFIX "cblas_sgemm"),
+          library.function<OpenBlas::Gemm<double>>(HORNGATE_OPENBLAS_PREFIX "cblas_dgemm"),
+          library.function<OpenBlas::Gemv<float>>(HORNGATE_OPENBLAS_PREFIX "cblas_sgemv"),
+          library.function<OpenBlas::Gemv<double>>(HORNGATE_OPENBLAS_PREFIX "cblas_dgemv")};
+}
+
+const OpenBlas& openblas() {
+  static const OpenBlas kFound = load_openblas();
+  return kFound;
+}
+
+enum class By { ours, openblas, onednn };
+
+constexpr int64_t kWide = 16;                                                 // floats per vector
+constexpr int64_t kWorthwhile = int64_t{1} << 20, kLarge = int64_t{1} << 24;  // multiplications
+
+// Measured on Zen 4 with AVX-512, one thread, m = 8..1024, n = 8..512, k = 64..1024: in the region below our loops
+// and oneDNN take 0.3-1.0 of OpenBLAS' time (few cases up to 1.14), outside of it up to 4 times as long. Of the two
+// oneDNN is 2 to 8 % faster with large matrices, but its code generator needs 30 ms before the first product; with
+// small ones they differ by less than 2 %. On Zen 3, without AVX-512, OpenBLAS was the fastest from 512 on and for
+// dense layers.
+By fastest(bool transpose_b, int64_t m, int64_t n, int64_t k) {
+  const int64_t products = m * n * k;
+  if (gemm_lanes() < kWide || n < (transpose_b ? 128 : 32) || products < kWorthwhile)
+    return By::openblas;
+  return products > kLarge ? By::onednn : By::ours;
 }
 
 /// oneDNN's generated product moves the stack pointer into a buffer of its own: a signal handler that ran on that
@@ -66,9 +106,9 @@ class SignalsBlocked {
 
 }  // namespace
 
-void prepare() {
-  static std::once_flag once;
-  std::call_once(once, [] { HORNGATE_BLAS(openblas_set_num_threads)(1); });
+void prepare(int64_t products) {
+  (void)openblas();
+  if (gemm_lanes() >= kWide && products > kLarge) (void)onednn::library();
 }
 
 void check_sizes(const char* primitive, std::initializer_list<int64_t> sizes) {
@@ -81,39 +121,54 @@ void check_sizes(const char* primitive, std::initializer_list<int64_t> sizes) {
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
           int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool add) {
   const float beta = add ? 1.0f : 0.0f;
-  if (onednn_is_faster(transpose_b, m, n, k)) {
-    const onednn::OneThread one_thread;
-    const SignalsBlocked blocked;
-    if (dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, lda, b, ldb,
-                   beta, c, ldc) == dnnl_success)
-      return;
+  switch (fastest(transpose_b, m, n, k)) {
+    case By::ours:
+      return run_gemm({.m = m,
+                       .n = n,
+                       .k = k,
+                       .a = a,
+                       .a_row = transpose_a ? 1 : lda,
+                       .a_column = transpose_a ? lda : 1,
+                       .b = b,
+                       .ldb = ldb,
+                       .b_turned = transpose_b,
+                       .c = c,
+                       .ldc = ldc,
+                       .add = add});
+    case By::onednn: {
+      const onednn::OneThread one_thread;
+      const SignalsBlocked blocked;
+      if (dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f, a, lda, b,
+                     ldb, beta, c, ldc) == dnnl_success)
+        return;
+      break;
+    }
+    case By::openblas: break;
   }
-  HORNGATE_BLAS(cblas_sgemm)
-  (kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m), static_cast<int>(n),
-   static_cast<int>(k), 1.0f, a, static_cast<int>(lda), b, static_cast<int>(ldb), beta, c,
-   static_cast<int>(ldc));
+  openblas().sgemm(kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m),
+                   static_cast<int>(n), static_cast<int>(k), 1.0f, a, static_cast<int>(lda), b,
+                   static_cast<int>(ldb), beta, c, static_cast<int>(ldc));
 }
 
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a,
           int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc, bool add) {
-  HORNGATE_BLAS(cblas_dgemm)
-  (kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m), static_cast<int>(n),
-   static_cast<int>(k), 1.0, a, static_cast<int>(lda), b, static_cast<int>(ldb), add ? 1.0 : 0.0, c,
-   static_cast<int>(ldc));
+  openblas().dgemm(kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m),
+                   static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(lda), b,
+                   static_cast<int>(ldb), add ? 1.0 : 0.0, c, static_cast<int>(ldc));
 }
 
 void gemv(bool transpose, int64_t rows, int64_t cols, const float* a, int64_t lda, const float* x,
           int64_t incx, float* y, int64_t incy) {
-  HORNGATE_BLAS(cblas_sgemv)
-  (kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0f, a,
-   static_cast<int>(lda), x, static_cast<int>(incx), 0.0f, y, static_cast<int>(incy));
+  openblas().sgemv(kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0f,
+                   a, static_cast<int>(lda), x, static_cast<int>(incx), 0.0f, y,
+                   static_cast<int>(incy));
 }
 
 void gemv(bool transpose, int64_t rows, int64_t cols, const double* a, int64_t lda, const double* x,
           int64_t incx, double* y, int64_t incy) {
-  HORNGATE_BLAS(cblas_dgemv)
-  (kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0, a,
-   static_cast<int>(lda), x, static_cast<int>(incx), 0.0, y, static_cast<int>(incy));
+  openblas().dgemv(kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0,
+                   a, static_cast<int>(lda), x, static_cast<int>(incx), 0.0, y,
+                   static_cast<int>(incy));
 }
 
 }  // namespace horngate::native::blas

@@ -1,4 +1,4 @@
-// Matrix products by OpenBLAS or, where it is faster, by oneDNN; always on the calling thread
+// Matrix products by our own loops, by OpenBLAS or by oneDNN, whichever is fastest; always on the calling thread
 // alone.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace horngate::native::blas {
 
-/// Sets the libraries up; kernels call it when they are made.
-void prepare();
+/// Loads the libraries for products of at most so many multiplications; kernels call it when they are made.
+void prepare(int64_t products);
 
 /// The libraries count in 32 bits; RuntimeError beyond, when the kernel is made.
 void check_sizes(const char* primitive, std::initializer_list<int64_t> sizes);

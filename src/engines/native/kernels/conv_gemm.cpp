@@ -150,11 +150,11 @@ class GemmConv final : public Kernel {
  public:
   GemmConv(const ConvShape& s, ConvResult result)
       : s_(s), result_(result), direct_(s.is_pointwise()), width_(s.tap_count() * s.c_per_group()) {
-    blas::prepare();
     const int64_t elements = kColumnBytes / static_cast<int64_t>(sizeof(T));
     const int64_t least = direct_ ? 1024 : 32;  // so that products stay worth calling
     block_ = std::clamp(elements / width_, std::min(least, s.out_size()), s.out_size());
     blocks_ = (s.out_size() + block_ - 1) / block_;
+    blas::prepare(block_ * s.o * width_);
     blas::check_sizes("conv", {s.c, s.o, width_, block_, s.in_size()});
     switch (result) {
       case ConvResult::y: units_ = s.n * blocks_; break;

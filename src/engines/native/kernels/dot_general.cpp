@@ -132,11 +132,11 @@ class DotGeneral final : public Kernel {
     k_ = a_.contract.count;
     batch_ = a_.batch.count;
     if constexpr (std::is_floating_point_v<T>) {
-      blas::prepare();
       blas::check_sizes("dot_general", {m_, n_, k_, a_.leading(), b_.leading(), a_.contract.stride,
                                         b_.contract.stride});
     }
     tiles_ = cut(m_, n_, k_, b_.k_is_dense());
+    if constexpr (std::is_floating_point_v<T>) blas::prepare(tiles_.m * tiles_.n * k_);
     if (m_ == 1 || n_ == 1) cut_vector();
     plain_ = is_plain();
     packs_ = !plain_ && packs_well();

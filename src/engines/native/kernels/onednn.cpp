@@ -16,6 +16,11 @@ OneThread::~OneThread() {
   if (before_ != 1) omp_set_num_threads(before_);
 }
 
+const LateLibrary& library() {
+  static const LateLibrary kLibrary("oneDNN", HORNGATE_DNNL_FILE);
+  return kLibrary;
+}
+
 const dnnl::engine& engine() {
   // Never destroyed: kernels in static objects of the user may outlive our statics.
   static const dnnl::engine* const kEngine = new dnnl::engine(dnnl::engine::kind::cpu, 0);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engines/native/kernel.h"
-#include "oneapi/dnnl/dnnl.hpp"
+#include "engines/native/kernels/onednn_calls.h"
 
 namespace horngate::native::onednn {
 

@@ -1,0 +1,27 @@
+// Products of float matrices on the calling thread, for vectors of any width. Each element is one chain of
+// multiply-adds over k, so results do not depend on how a product is cut into tiles.
+#pragma once
+
+#include <cstdint>
+
+namespace horngate::native {
+
+/// C = A B, or C += A B with `add`. A is m x k with `a_row` and `a_column` floats from element to element; B is
+/// k x n row-major, or n x k when `b_turned`; C is m x n row-major.
+struct Gemm {
+  int64_t m, n, k;
+  const float* a;
+  int64_t a_row, a_column;
+  const float* b;
+  int64_t ldb;
+  bool b_turned;
+  float* c;
+  int64_t ldc;
+  bool add;
+};
+void run_gemm(const Gemm& g);
+
+/// Floats of one vector on this machine.
+int64_t gemm_lanes();
+
+}  // namespace horngate::native
