@@ -21,5 +21,11 @@ install tf tensorflow-cpu==2.21.0 tf_keras==2.21.0 numpy
 install ort onnxruntime==1.31.1 onnx numpy
 
 export PYTHONPATH=$PWD/build/python
-case " $* " in *" --only "*) ;; *" --write "*) .venv/bin/python bench/compare/startup.py --peers ;; esac
+case " $* " in
+*" --only "*) ;;
+*" --write "*)
+  .venv/bin/python bench/compare/startup.py --peers
+  .venv/bin/python bench/compare/memory.py
+  ;;
+esac
 exec .venv/bin/python bench/compare/compare.py "$@"

@@ -19,6 +19,7 @@ import threading
 import time
 from pathlib import Path
 
+import memory
 import report
 import startup
 from check import check
@@ -189,6 +190,18 @@ def startup_table(options):
     return f"\n## Start, calls, layouts\n\n{startup.table(found['ours'], found['peers'])}\n"
 
 
+def memory_table(options):
+    """What memory.py found last, for the page."""
+    path = Path(options.out) / "memory.json"
+    if not path.exists():
+        return ""
+    said = (
+        "Megabytes at the peak of a training step above the imported library, without program "
+        "files; two threads, a process per net."
+    )
+    return f"\n## Memory\n\n{said}\n\n{memory.table(json.loads(path.read_text()))}\n"
+
+
 def main():
     options = arguments()
     only = [o for o in options.only.split(",") if o]
@@ -208,7 +221,7 @@ def main():
             )
     print(report.text(rows))
     if options.write and not only:
-        report.write(rows, ROOT / "docs", startup_table(options))
+        report.write(rows, ROOT / "docs", startup_table(options) + memory_table(options))
 
 
 if __name__ == "__main__":
