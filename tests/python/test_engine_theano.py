@@ -372,6 +372,24 @@ print([int(x.sum()) for x in fetched], K.get_value(big).sum())
     assert out == f"{[10000 * k for k in range(1, 9)]} 80000.0\n"
 
 
+SPECIAL = """
+import horngate as K, numpy as np
+x, y, zero = K.placeholder((4,)), K.placeholder((4,)), K.constant(np.zeros(4))
+f = K.function([x, y], [
+    x / x, x - x, x * y / x, x * 0, zero / x, K.mean(x[:0]), K.equal(x, x), K.not_equal(x, x)])
+for out in f([np.array([0, np.inf, np.nan, 2]), np.array([0, 0, 1, 3])]): print(out)
+"""
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_compiled_graphs_know_nan_and_infinity(engine, mode):
+    """Theano would take x / x for 1 and x - x for 0."""
+    native = python(SPECIAL, KERAS_BACKEND="native")
+    theano = python(SPECIAL, HORNGATE_THEANO_MODE=mode)
+    assert native.stdout.startswith("[nan nan nan  1.]\n[ 0. nan nan  0.]\n"), native.stderr
+    assert theano.stdout == native.stdout, theano.stderr
+
+
 TRAIN = """
 import horngate as K, numpy as np
 lines = open("examples/data/digits.txt").read().splitlines()
