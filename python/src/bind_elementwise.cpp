@@ -7,14 +7,6 @@
 namespace horngate::python {
 namespace {
 
-template <Tensor (*F)(const Tensor&)>
-void unary(nb::module_& m, const char* name) {
-  m.def(name, [name](Any x) {
-    Call call(name);
-    return call.result(F(call.tensor(x)));
-  });
-}
-
 template <Tensor (*F)(const Number&, const Number&)>
 void binary(nb::module_& m, const char* name) {
   m.def(name, [name](Any x, Any y) {

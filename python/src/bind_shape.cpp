@@ -24,14 +24,6 @@ std::array<PaddingPair, N> pairs(Call& call, handle padding) {
   return out;
 }
 
-template <Tensor (*F)(const Tensor&)>
-void unary(nb::module_& m, const char* name) {
-  m.def(name, [name](Any x) {
-    Call call(name);
-    return call.result(F(call.tensor(x)));
-  });
-}
-
 void bind_repeating(nb::module_& m) {
   m.def("repeat_elements", [](Any x, Any rep, Any axis) {
     Call call("repeat_elements");
