@@ -138,6 +138,29 @@ def binary(function, oracle, *, first, second, grad=None, numbers=(2.0, 0.75), *
     )
 
 
+def extreme_of_two(function, oracle, name):
+    """The larger or smaller of two at each place."""
+    options = {"tol": ulps(0), "numbers": (2.0, 0.75, 0.0)}
+    binary(function, oracle, first=rand, second=away, **options)
+    for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"):
+        case(function, [rand(3, 4), rand(4)], oracle=oracle, dtypes=(dtype,))
+    nan = [np.nan, 1.0, np.inf, -np.inf, np.nan]
+    case(function, [data(nan), data(nan[::-1])], oracle=oracle, grad=False, label=f"{name}(NaN)")
+    does_not_broadcast(function, name)
+
+    @check
+    def equal_elements_share_the_slope_or_one_has_it():
+        x, y = K.variable([1.0, 2.0]), K.variable([1.0, 2.0])
+        dx, dy = (K.eval(g) for g in K.gradients(function(x, y), [x, y]))
+        np.testing.assert_array_equal(dx + dy, [1, 1])
+
+    @check
+    def two_numbers_are_constants():
+        assert K.eval(function(1, 2)) == oracle(1, 2)
+        y = function(np.float32(1), 0.5)
+        assert y.dtype == "float32" and K.eval(y) == oracle(1, 0.5)
+
+
 def does_not_broadcast(function, name):
     error(
         function,
