@@ -187,6 +187,32 @@ TEST(NnKernels, LargeConvolutionsMatchLoops) {
     }
 }
 
+// Beyond the caches, results in planes are written past them.
+TEST(NnKernels, PlanesBeyondTheCachesEqualPixels) {
+  ConvCase k{17, 16, 64, {64, 64}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
+  const int64_t pixels = 64 * 64;
+  const Value x = random_value(DType::float32, k.data_dims(k.c, k.in), 1);
+  const Value w = random_value(DType::float32, k.kernel_dims(), 2);
+  const auto convolve = [&](const Value& images) {
+    const TensorType y(DType::float32, Shape(k.data_dims(k.o, k.out())));
+    return run(kernels::make_conv, conv_attrs<attrs::conv>(k), {images, w}, {y})[0];
+  };
+  const Numbers last = convolve(x);
+  k.channels_first = true;
+  Value planes = x;
+  planes.type = TensorType(DType::float32, Shape(k.data_dims(k.c, k.in)));
+  for (int64_t i = 0; i < k.n * pixels * k.c; ++i)
+    planes.data[static_cast<size_t>((i / (pixels * k.c) * k.c + i % k.c) * pixels +
+                                    i / k.c % pixels)] = x.data[static_cast<size_t>(i)];
+  const Numbers first = convolve(planes);
+  int64_t different = 0;
+  for (int64_t i = 0; i < k.n * pixels * k.o; ++i)
+    different += last[static_cast<size_t>(i)] !=
+                 first[static_cast<size_t>((i / (pixels * k.o) * k.o + i % k.o) * pixels +
+                                           i / k.o % pixels)];
+  EXPECT_EQ(different, 0);
+}
+
 TEST(NnKernels, ConvolutionsDoNotDependOnThreads) {
   for (const ConvCase& k : kCutConvs) {
     const Value x = random_value(DType::float32, k.data_dims(k.c, k.in), 1);

@@ -23,6 +23,8 @@ using winograd::Pixels;
 // What the transformed windows and tiles of a block may take.
 constexpr int64_t kBlockBytes = 256 << 10;
 constexpr int64_t kMostTiles = 64;
+constexpr int64_t kPastCaches =
+    16 << 20;  // bytes of planes that are not in a cache when they are used
 constexpr int64_t kWeightsPerTile = 4096;
 // Transformed, they are four times as large: too many for the caches do not pay for a few tiles.
 constexpr int64_t kMostWeights = 512 * 512, kMostWeightsPerTile = 8192;
@@ -99,7 +101,8 @@ class Side {
         channels_(channels),
         axes_(axes),
         size_(size),
-        low_(low) {}
+        low_(low),
+        past_caches_(s.n * channels * plane_stride() * 4 >= kPastCaches) {}
 
   int64_t stage_floats(int64_t run_tiles) const {
     return channels_first_ ? size_ * stage_width(run_tiles) * channels_ : 0;
@@ -130,11 +133,12 @@ class Side {
     float* to = data + at(run, 0) + run.row * kTile * axes_[2] + column;
     // Whole rows follow each other in the planes too.
     if (width == axes_[2])
-      return winograd::transpose(stage, channels_, to, plane_stride(), channels_, rows * width);
+      return winograd::transpose(stage, channels_, to, plane_stride(), channels_, rows * width,
+                                 past_caches_);
     const int64_t count = std::min(width, axes_[2] - column);
     for (int64_t i = 0; i < rows; ++i)
       winograd::transpose(stage + i * width * channels_, channels_, to + i * axes_[2],
-                          plane_stride(), channels_, count);
+                          plane_stride(), channels_, count, past_caches_);
   }
   /// The pixels of tile t of a run.
   template <class T>
@@ -172,6 +176,7 @@ class Side {
   ConvShape::Axes axes_;
   int64_t size_;
   ConvShape::Axes low_;
+  bool past_caches_;
 };
 
 /// Elements from place to place; a line more than needed keeps them out of each other's cache sets.
@@ -187,7 +192,9 @@ class Work {
     float *x_stage, *y_stage;  // channels_first: pixels of a run
   };
 
-  Work(const ConvShape& s, int64_t least_tiles)
+  /// `stages_overlap`: there is no tile while windows are made, and no window while tiles are used; stages
+  /// of x and y then lie where tiles and windows will be or were. All of a block shall stay in the cache.
+  Work(const ConvShape& s, int64_t least_tiles, bool stages_overlap)
       : s(s),
         tiles(s, least_tiles),
         x(s, s.c, s.in, kWindow, s.low),
@@ -195,16 +202,24 @@ class Work {
         channels(s.taps[0] * s.c),
         x_stride(place_stride(tiles.tiles(), channels)),
         y_stride(place_stride(tiles.tiles(), s.o)),
+        stages_overlap_(stages_overlap),
         x_bytes_(float_bytes(kPlaces * x_stride)),
         y_bytes_(float_bytes(kPlaces * y_stride)),
-        x_stage_bytes_(float_bytes(x.stage_floats(tiles.run_tiles()))) {}
+        x_stage_bytes_(float_bytes(x.stage_floats(tiles.run_tiles()))),
+        y_stage_bytes_(float_bytes(y.stage_floats(tiles.run_tiles()))) {
+    if (!stages_overlap) return;
+    x_bytes_ = std::max(x_bytes_, y_stage_bytes_);
+    y_bytes_ = std::max(y_bytes_, x_stage_bytes_);
+  }
 
   size_t slot_bytes() const {
-    return x_bytes_ + y_bytes_ + x_stage_bytes_ + float_bytes(y.stage_floats(tiles.run_tiles()));
+    return x_bytes_ + y_bytes_ + (stages_overlap_ ? 0 : x_stage_bytes_ + y_stage_bytes_);
   }
   Slot slot(char* memory) const {
     const auto at = [memory](size_t offset) { return reinterpret_cast<float*>(memory + offset); };
-    return {at(0), at(x_bytes_), at(x_bytes_ + y_bytes_), at(x_bytes_ + y_bytes_ + x_stage_bytes_)};
+    float *windows = at(0), *own_tiles = at(x_bytes_);
+    if (stages_overlap_) return {windows, own_tiles, own_tiles, windows};
+    return {windows, own_tiles, at(x_bytes_ + y_bytes_), at(x_bytes_ + y_bytes_ + x_stage_bytes_)};
   }
 
   /// The windows of a run, transformed: [place][tile][tap of the first axis][channel].
@@ -224,14 +239,15 @@ class Work {
   const int64_t x_stride, y_stride;
 
  private:
-  const size_t x_bytes_, y_bytes_, x_stage_bytes_;
+  const bool stages_overlap_;
+  size_t x_bytes_, y_bytes_, x_stage_bytes_, y_stage_bytes_;
 };
 
 /// y, or dx as the y of another convolution: its weights have c and o exchanged and run backwards.
 class WinogradConv final : public Kernel {
  public:
   WinogradConv(const ConvShape& s, bool flip)
-      : w_(s, 1),
+      : w_(s, 1, true),
         flip_(flip),
         slots_(slots_for(w_.tiles.blocks())),
         pack_bytes_(float_bytes(kPlaces * w_.channels * s.o)),
@@ -316,7 +332,7 @@ class WinogradFilterGrad final : public Kernel {
   static constexpr int64_t kLeastTiles = 32;
 
   explicit WinogradFilterGrad(const ConvShape& s)
-      : w_(s, kLeastTiles),
+      : w_(s, kLeastTiles, false),
         sum_stride_(w_.channels * s.o + kLine),
         sum_bytes_(float_bytes(kPlaces * sum_stride_)) {
     const int64_t most = std::max<int64_t>(1, kSumBytes / static_cast<int64_t>(sum_bytes_));

@@ -46,9 +46,10 @@ void transform_weights(const WeightPart& part, const float* w, int64_t begin, in
 void transform_weights_back(const WeightPart& part, const float* from, int64_t place_stride,
                             int64_t begin, int64_t end, float* dw);
 
-/// to[i * to_stride + j] = from[j * from_stride + i] for i < rows, j < columns.
+/// to[i * to_stride + j] = from[j * from_stride + i] for i < rows, j < columns. `past_caches`: lines of
+/// the result that are written as a whole are not read first, which pays where it is larger than caches.
 void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
-               int64_t columns);
+               int64_t columns, bool past_caches = false);
 
 /// r[i][j] = sum over k of a[i, k] * b[j / 16][k][j % 16], or adds that sum.
 struct Product {

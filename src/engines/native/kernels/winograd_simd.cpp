@@ -2,11 +2,13 @@
 #include "engines/native/fused/targets.h"  // before Highway
 
 #include <algorithm>
+#include <cstdint>
 
 #include "engines/native/kernels/winograd.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/native/kernels/winograd_simd.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -247,7 +249,7 @@ HWY_INLINE hn::Vec<DV> LoadFours(DV dv, const float* first, int64_t stride) {
 }
 
 /// Squares of 4x4, as many side by side as a vector holds. The last ones overlap those before.
-template <class DV>
+template <bool kStream, class DV>
 void TransposeAs(DV dv, const float* from, int64_t from_stride, float* to, int64_t to_stride,
                  int64_t rows, int64_t columns) {
   const hn::RepartitionToWide<DV> wide;
@@ -256,6 +258,12 @@ void TransposeAs(DV dv, const float* from, int64_t from_stride, float* to, int64
     const auto x = hn::BitCast(wide, a), y = hn::BitCast(wide, b);
     return hn::BitCast(dv,
                        upper ? hn::InterleaveUpper(wide, x, y) : hn::InterleaveLower(wide, x, y));
+  };
+  const auto store = [dv](auto v, float* r) HWY_ATTR {
+    if constexpr (kStream)
+      hn::Stream(v, dv, r);
+    else
+      hn::StoreU(v, dv, r);
   };
   for (int64_t jj = 0; jj < columns; jj += step) {
     const int64_t j = std::min(jj, columns - step);
@@ -269,10 +277,10 @@ void TransposeAs(DV dv, const float* from, int64_t from_stride, float* to, int64
       const auto ab = hn::InterleaveLower(dv, a, b), AB = hn::InterleaveUpper(dv, a, b);
       const auto ce = hn::InterleaveLower(dv, c, e), CE = hn::InterleaveUpper(dv, c, e);
       float* r = to + i * to_stride + j;
-      hn::StoreU(pair(ab, ce, false), dv, r);
-      hn::StoreU(pair(ab, ce, true), dv, r + to_stride);
-      hn::StoreU(pair(AB, CE, false), dv, r + 2 * to_stride);
-      hn::StoreU(pair(AB, CE, true), dv, r + 3 * to_stride);
+      store(pair(ab, ce, false), r);
+      store(pair(ab, ce, true), r + to_stride);
+      store(pair(AB, CE, false), r + 2 * to_stride);
+      store(pair(AB, CE, true), r + 3 * to_stride);
     }
   }
 }
@@ -280,12 +288,18 @@ void TransposeAs(DV dv, const float* from, int64_t from_stride, float* to, int64
 #endif  // HWY_TARGET != HWY_SCALAR
 
 void Transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
-               int64_t columns) {
+               int64_t columns, [[maybe_unused]] bool past_caches) {
 #if HWY_TARGET != HWY_SCALAR
   if (rows >= 4 && columns >= 4) {
-    if (columns >= static_cast<int64_t>(hn::MaxLanes(d)))
-      return TransposeAs(d, from, from_stride, to, to_stride, rows, columns);
-    return TransposeAs(hn::CappedTag<float, 4>(), from, from_stride, to, to_stride, rows, columns);
+    if (columns < Step())
+      return TransposeAs<false>(hn::CappedTag<float, 4>(), from, from_stride, to, to_stride, rows,
+                                columns);
+    const bool whole = reinterpret_cast<uintptr_t>(to) % (kLine * 4) == 0 &&
+                       to_stride % kLine == 0 && columns % kLine == 0;
+    if (!past_caches || !whole)
+      return TransposeAs<false>(d, from, from_stride, to, to_stride, rows, columns);
+    TransposeAs<true>(d, from, from_stride, to, to_stride, rows, columns);
+    return hwy::FlushStream();
   }
 #endif
   for (int64_t i = 0; i < rows; ++i)
@@ -403,8 +417,9 @@ void transform_weights_back(const WeightPart& part, const float* from, int64_t p
   HWY_DYNAMIC_DISPATCH(TransformWeightsBack)(part, from, place_stride, begin, end, dw);
 }
 void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
-               int64_t columns) {
-  HWY_DYNAMIC_DISPATCH(Transpose)(from, from_stride, to, to_stride, rows, columns);
+               int64_t columns, bool past_caches) {
+  HWY_DYNAMIC_DISPATCH(Transpose)
+  (from, from_stride, to, to_stride, rows, columns, past_caches);
 }
 void multiply(const Product& p, const float* a, const float* b, float* r) {
   HWY_DYNAMIC_DISPATCH(Multiply)(p, a, b, r);
