@@ -145,10 +145,10 @@ enum {
   HG_CAP_FREE_DIMS = 1,
   HG_CAP_SCAN = 2,
   HG_CAP_COND = 4,
-  HG_CAP_OWN_MEMORY = 8,      /* alloc and copy are its own */
+  HG_CAP_OWN_MEMORY = 8,      /* alloc and copy are its own; this version asks for neither */
   HG_CAP_CONCURRENT_RUN = 16, /* one executable may run on several threads at once */
-  HG_CAP_NO_EMPTY = 32,       /* cannot take arrays without elements */
-  HG_CAP_NO_F64 = 64,
+  HG_CAP_NO_EMPTY = 32,       /* arrays without elements never reach it */
+  HG_CAP_NO_F64 = 64,         /* nor does float64 */
   HG_CAP_IN_PLACE = 128,    /* honours hg_graph.in_place */
   HG_CAP_SPARSE = 256,      /* takes sparse values; without it they never reach the engine */
   HG_CAP_GIVES_MEMORY = 512 /* supplies the memory of its outputs: it gets them with data NULL */
@@ -169,7 +169,8 @@ typedef struct {
   int (*run)(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
              hg_status* status);
   void (*free_executable)(void* executable);
-  /* Optional: memory of the engine's own. NULL: host memory, plain copies, run returns when it is done. */
+  /* Optional: memory of the engine's own. NULL: host memory, plain copies, run returns when it is done. This
+   * version calls none of them. */
   int (*alloc)(void* engine, size_t bytes, hg_buffer* buffer, hg_status* status);
   int (*copy)(void* engine, hg_buffer* to, const hg_buffer* from, hg_status* status);
   int (*sync)(void* engine, hg_status* status);

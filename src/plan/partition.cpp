@@ -18,23 +18,32 @@
 namespace horngate {
 namespace {
 
+/// What the engine's flags say that it does not take.
+bool is_ruled_out(const Graph& g, const GraphNode& n, const Engine& e) {
+  const auto any = [&](const auto& is) {
+    const auto holds = [&](ValueId v) { return is(g.values[v]); };
+    return std::any_of(n.in.begin(), n.in.end(), holds) ||
+           std::any_of(n.out.begin(), n.out.end(), holds);
+  };
+  const auto is_empty = [](const TensorType& t) {
+    const auto& dims = t.shape.dims();
+    return std::find(dims.begin(), dims.end(), 0) != dims.end();
+  };
+  return (n.prim == Prim::scan && !e.has(HG_CAP_SCAN)) ||
+         (n.prim == Prim::cond && !e.has(HG_CAP_COND)) ||
+         (!e.has(HG_CAP_SPARSE) && any([](const TensorType& t) { return t.sparse; })) ||
+         (e.has(HG_CAP_NO_F64) &&
+          any([](const TensorType& t) { return t.dtype == DType::float64; })) ||
+         (e.has(HG_CAP_NO_EMPTY) && any(is_empty));
+}
+
 std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
   const CGraph c(g);
   std::vector<uint8_t> out(g.nodes.size(), 0);
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
-    const auto is_sparse = [&](ValueId v) { return g.values[v].sparse; };
-    const bool sparse = std::any_of(n.in.begin(), n.in.end(), is_sparse) ||
-                        std::any_of(n.out.begin(), n.out.end(), is_sparse);
-    if (n.prim == Prim::constant)
-      out[i] = 1;
-    else if (sparse && !e.has(HG_CAP_SPARSE))
-      out[i] = 0;
-    else if ((n.prim == Prim::scan && !e.has(HG_CAP_SCAN)) ||
-             (n.prim == Prim::cond && !e.has(HG_CAP_COND)))
-      out[i] = 0;
-    else
-      out[i] = e.api->supports(e.self, c.get(), i) != 0;
+    out[i] = n.prim == Prim::constant ||
+             (!is_ruled_out(g, n, e) && e.api->supports(e.self, c.get(), i) != 0);
   }
   return out;
 }

@@ -26,8 +26,7 @@ int supports(void*, const hg_graph* g, uint32_t node) {
   return 1;
 }
 
-constexpr hg_engine_api kApi = engines::make_api("picky", "1", HG_CAP_SCAN | HG_CAP_COND, nullptr,
-                                                 supports, nullptr, nullptr, nullptr);
+constexpr uint64_t kLoops = HG_CAP_SCAN | HG_CAP_COND;
 
 Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& feeds) {
   std::vector<TensorType> types;
@@ -36,10 +35,12 @@ Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& 
       *specialise(prepare(to_program(inputs, outputs, {}).graph, false), types, {}).result);
 }
 
-Partition cut(const Graph& g, std::set<std::string> lacks) {
+Partition cut(const Graph& g, std::set<std::string> lacks, uint64_t caps = kLoops) {
   refused = std::move(lacks);
+  const hg_engine_api api =
+      engines::make_api("picky", "1", caps, nullptr, supports, nullptr, nullptr, nullptr);
   Engine e;
-  e.api = &kApi;
+  e.api = &api;
   return partition(g, e);
 }
 
@@ -135,6 +136,26 @@ TEST(Partition, BranchesToo) {
   ASSERT_EQ(p.parts.size(), 1u);
   EXPECT_TRUE(p.parts[0].on_engine);
   expect_same_answers(g, p.graph, feeds);
+}
+
+TEST(Partition, FlagsKeepFloat64AndEmptyArraysAway) {
+  set_warning_handler([](const std::string&) {});
+  const Tensor wide = placeholder({.shape = {2}, .dtype = DType::float64});
+  const Tensor empty = placeholder({.shape = {None, 2}}), plain = placeholder({.shape = {2}});
+  const Arrays feeds{Array::of<double>({1, 2}), Array::zeros(DType::float32, {0, 2}),
+                     Array::of<float>({3, 4})};
+  const Graph g = static_graph({wide, empty, plain}, {exp(wide), sin(empty), cos(plain)}, feeds);
+  const auto on_engine = [&](uint64_t caps) {
+    std::set<Prim> all;
+    for (const Part& part : cut(g, {}, caps).parts)
+      if (part.on_engine)
+        for (const GraphNode& n : part.graph.nodes) all.insert(n.prim);
+    return all;
+  };
+  EXPECT_EQ(on_engine(0), (std::set{Prim::exp, Prim::sin, Prim::cos}));
+  EXPECT_EQ(on_engine(HG_CAP_NO_F64), (std::set{Prim::sin, Prim::cos}));
+  EXPECT_EQ(on_engine(HG_CAP_NO_EMPTY), (std::set{Prim::exp, Prim::cos}));
+  set_warning_handler({});
 }
 
 }  // namespace
