@@ -9,18 +9,7 @@ CATALOGUE = yaml.safe_load(
     (pathlib.Path(__file__).parents[1] / "api" / "functions.yaml").read_text()
 )
 FUNCTIONS = {entry["name"]: entry for entry in CATALOGUE["functions"]}
-# What Keras 2.3.1 needs and no page has.
-BEYOND = {
-    "control_dependencies": "control_dependencies(control_inputs)",
-    "eager": "eager(func)",
-    "is_tensor": "is_tensor(x)",
-    "is_variable": "is_variable(x)",
-    "name_scope": "name_scope(name)",
-    "normalize_data_format": "normalize_data_format(value)",
-    "size": "size(x, name=None)",
-    "slice": "slice(x, start, size)",
-    "symbolic": "symbolic(func)",
-}
+BEYOND = CATALOGUE["beyond"]
 
 
 def standing_signature(name):

@@ -11,17 +11,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "functions.md"
 # Which Keras version each edition of the reference page describes.
 AGES = {"001": "1.0", "004": "1.1", "000": "2.0", "003": "2.0", "002": "2.1"}
-BEYOND = {
-    "control_dependencies": "control_dependencies(control_inputs)",
-    "eager": "eager(func)",
-    "is_tensor": "is_tensor(x)",
-    "is_variable": "is_variable(x)",
-    "name_scope": "name_scope(name)",
-    "normalize_data_format": "normalize_data_format(value)",
-    "size": "size(x, name=None)",
-    "slice": "slice(x, start, size)",
-    "symbolic": "symbolic(func)",
-}
 CPP_NAMES = {"switch": "switch_"}
 
 # Tensors come out, but no gradient goes back through them.
@@ -123,8 +112,8 @@ def render():
         # Sparse labels come with the engine's sparse tensors; decorators are Python's own.
         return found[0].header if found else "ctc.h" if name.startswith("ctc") else "-"
 
-    entries = catalogue["functions"]
-    lines = [HEAD.format(count=len(entries), beyond=len(BEYOND))]
+    entries, beyond = catalogue["functions"], catalogue["beyond"]
+    lines = [HEAD.format(count=len(entries), beyond=len(beyond))]
     for group, title in catalogue["groups"].items():
         lines += [f"## {title[0].upper()}{title[1:]}", "", TABLE]
         for entry in entries:
@@ -133,7 +122,7 @@ def render():
                 lines.append(row(name, signature, header(name), ages(entry), old_spellings(entry)))
         lines.append("")
     lines += ["## Beyond the reference pages", "", TABLE]
-    lines += [row(name, BEYOND[name], header(name), "2.3", []) for name in sorted(BEYOND)]
+    lines += [row(name, beyond[name], header(name), "2.3", []) for name in sorted(beyond)]
     lines += ["", f"{len(entries)} of {catalogue['function_count']}."]
     return "\n".join(lines) + "\n"
 

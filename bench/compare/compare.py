@@ -84,12 +84,6 @@ class Runner:
             self.process.kill()
 
 
-def python_of(name, options):
-    if name == "horngate":
-        return options.python
-    return Path(options.venvs) / name / "bin" / "python"
-
-
 def start(names, threads, malloc, options, **environment):
     environment["PEER_THREADS"] = str(threads)
     if malloc == "pinned":
@@ -101,7 +95,9 @@ def start(names, threads, malloc, options, **environment):
         home = folder / "keras" / name  # Keras writes keras.json there; nobody reads another's
         home.mkdir(parents=True, exist_ok=True)
         log = folder / f"{name}.{threads}.{malloc}.log"
-        return Runner(name, python_of(name, options), environment | {"KERAS_HOME": str(home)}, log)
+        return Runner(
+            name, startup.python_of(name, options), environment | {"KERAS_HOME": str(home)}, log
+        )
 
     return [runner(n) for n in names]
 

@@ -14,9 +14,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-VARIANTS = {"horngate": "cpu", "torch": "eager", "jax": "jit", "tf": "graph"}
+from startup import PEERS, environment_of, python_of
+
+ROOT = Path(__file__).resolve().parents[2]
+VARIANTS = {"horngate": "cpu", **PEERS}
 NETS = ["mlp_sgd", "mlp_adam", "cnn_adam", "resnet20_train", "lstm_train", "tblock_train"]
 WARM, STEPS = 3, 5
 
@@ -52,25 +53,17 @@ def peak(variant, workload):
 def ask(name, workload, options):
     """What a process of that library says; None when it lacks the workload."""
     variant = VARIANTS[name]
-    python = options.python if name == "horngate" else Path(options.venvs) / name / "bin" / "python"
     code = (
         f"import json, {name}_runner, common, memory; key = '{variant}', '{workload}'; "
         "common.unpin(); print(json.dumps(memory.peak(*key) if key in common.BUILDERS else None))"
     )
-    home = Path(options.out) / "keras" / name
-    home.mkdir(parents=True, exist_ok=True)
-    own = str(ROOT / "build" / "python") if name == "horngate" else ""
+    own = environment_of(name, Path(options.out) / "keras")
+    own |= {"HORNGATE_NO_CONFIG_WRITE": "1", "PEER_THREADS": options.threads}
     said = subprocess.run(
-        [str(python), "-c", code],
+        [str(python_of(name, options)), "-c", code],
         capture_output=True,
         text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": f"{HERE}:{own}",
-            "KERAS_HOME": str(home),
-            "HORNGATE_NO_CONFIG_WRITE": "1",
-            "PEER_THREADS": options.threads,
-        },
+        env={**os.environ, **own},
     )
     if said.returncode:
         sys.exit(f"{name} {workload}: failed\n{said.stderr[-2000:]}")

@@ -59,6 +59,12 @@ def one_step(runner, variant):
     return ["-c", code]
 
 
+def python_of(name, options):
+    if name == "horngate":
+        return options.python
+    return Path(options.venvs) / name / "bin" / "python"
+
+
 def environment_of(name, home):
     own = str(ROOT / "build" / "python") if name == "horngate" else ""
     folder = Path(home) / name
@@ -168,8 +174,8 @@ def main():
     found = ours(options.turns, home)
     peers = {}
     for name, variant in PEERS.items() if options.peers else ():
-        python = Path(options.venvs) / name / "bin" / "python"
-        peers[name] = shortest([python, *one_step(name, variant)], environment_of(name, home), 3)
+        step = [python_of(name, options), *one_step(name, variant)]
+        peers[name] = shortest(step, environment_of(name, home), 3)
     (Path(options.out) / "startup.json").write_text(json.dumps({"ours": found, "peers": peers}))
     print(table(found, peers))
 

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -11,6 +10,8 @@
 #include <mutex>
 
 #include "engines/abi.h"
+#include "engines/common/folders.h"
+#include "engines/common/own_folder.h"
 #include "engines/native/engine.h"
 #include "horngate/config.h"
 #include "ir/check.h"
@@ -34,22 +35,9 @@ Registry& registry() {
 
 /// Folders with plug-ins: HORNGATE_ENGINE_PATH first, then horngate/engines beside this library.
 std::vector<fs::path> folders() {
-  std::vector<fs::path> out;
-  if (const char* path = std::getenv("HORNGATE_ENGINE_PATH")) {
-    std::string_view rest = path;
-    while (!rest.empty()) {
-      const size_t colon = rest.find(':');
-      if (const auto one = rest.substr(0, colon); !one.empty()) out.emplace_back(one);
-      rest = colon == std::string_view::npos ? std::string_view() : rest.substr(colon + 1);
-    }
-  }
-  Dl_info info;
-  static const char anchor = 0;
-  if (dladdr(&anchor, &info) && info.dli_fname) {
-    std::error_code ignored;
-    const fs::path self = fs::weakly_canonical(info.dli_fname, ignored);
-    out.push_back(self.parent_path() / "horngate" / "engines");
-  }
+  std::vector<fs::path> out = engines::listed_folders("HORNGATE_ENGINE_PATH");
+  if (const fs::path own = engines::own_folder(); !own.empty())
+    out.push_back(own / "horngate" / "engines");
   return out;
 }
 

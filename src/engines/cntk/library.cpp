@@ -6,11 +6,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 
 #include "common/elf_check.h"
 #include "common/folders.h"
+#include "common/own_folder.h"
 
 namespace horngate::cntk {
 namespace {
@@ -59,15 +61,11 @@ void check_files(const std::string& folder) {
 
 /// Stand-ins for the MPI libraries that CNTK names but does not need here; they are beside this plug-in.
 void load_stand_ins() {
-  Dl_info info;
-  static const char anchor = 0;
-  if (!dladdr(&anchor, &info) || !info.dli_fname)
-    throw std::runtime_error("the plug-in does not know where it is.");
-  std::string folder = info.dli_fname;
-  folder = folder.substr(0, folder.rfind('/') + 1) + "cntk/";
+  const std::filesystem::path own = engines::own_folder();
+  if (own.empty()) throw std::runtime_error("the plug-in does not know where it is.");
   for (const char* file : {"libmpi.so.12", "libmpi_cxx.so.1"})
     if (!dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) &&
-        !dlopen((folder + file).c_str(), RTLD_NOW | RTLD_LOCAL))
+        !dlopen((own / "cntk" / file).c_str(), RTLD_NOW | RTLD_LOCAL))
       throw std::runtime_error(std::string("a part of the plug-in could not be loaded: ") +
                                dlerror() + ".");
 }

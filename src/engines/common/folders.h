@@ -1,4 +1,4 @@
-// For plug-ins: where an engine may be installed.
+// Folders that the environment names, and where an engine may be installed.
 #pragma once
 
 #include <cstdlib>
@@ -24,10 +24,10 @@ inline fs::path horngate_home() {
   return {};
 }
 
-/// Folders of the running Python's packages, as the Python module passes them on.
-inline std::vector<fs::path> python_folders() {
+/// The folders that a variable lists, with colons between them.
+inline std::vector<fs::path> listed_folders(const char* variable) {
   std::vector<fs::path> out;
-  const std::string list = environment("HORNGATE_PYTHON_PATHS");
+  const std::string list = environment(variable);
   for (std::string_view rest = list; !rest.empty();) {
     const size_t colon = rest.find(':');
     if (const auto one = rest.substr(0, colon); !one.empty()) out.emplace_back(one);
@@ -35,6 +35,9 @@ inline std::vector<fs::path> python_folders() {
   }
   return out;
 }
+
+/// Folders of the running Python's packages, as the Python module passes them on.
+inline std::vector<fs::path> python_folders() { return listed_folders("HORNGATE_PYTHON_PATHS"); }
 
 /// First choice first: the folder that `variable` names (nothing else then counts), the engine's folder under
 /// Horngate's home, and those of the running Python.

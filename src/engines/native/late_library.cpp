@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "engines/common/own_folder.h"
 #include "horngate/error.h"
 #include "ir/check.h"
 
@@ -13,14 +14,11 @@ namespace {
 
 /// First beside this code: whatever stands between us and dlopen, as sanitizers do, hides our run path from it.
 void* open(const char* file) {
-  namespace fs = std::filesystem;
-  Dl_info here;
-  if (dladdr(reinterpret_cast<const void*>(&open), &here) && here.dli_fname) {
-    const fs::path folder = fs::path(here.dli_fname).parent_path();
-    std::error_code ignored;
-    for (const fs::path& path : {folder / file, folder / ".." / "lib" / file})
-      if (fs::exists(path, ignored)) return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
+  const std::filesystem::path own = engines::own_folder();
+  std::error_code ignored;
+  for (const std::filesystem::path& path : {own / file, own / ".." / "lib" / file})
+    if (!own.empty() && std::filesystem::exists(path, ignored))
+      return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   return dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 

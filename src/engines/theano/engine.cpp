@@ -17,7 +17,8 @@ int guarded(hg_status* status, F&& f) {
   try {
     return f();
   } catch (const std::exception& e) {
-    return fill(status, HG_RUNTIME_ERROR, std::string("engine theano: ") + e.what() + ".");
+    return horngate::engines::fail(status, HG_RUNTIME_ERROR,
+                                   std::string("engine theano: ") + e.what() + ".");
   }
 }
 
@@ -30,7 +31,7 @@ int open(const char*, void** engine, hg_status* status) {
     static std::string python;
     python = where.python.string();
     own_api.where = python.empty() ? nullptr : python.c_str();
-    if (!why.empty()) return fill(status, HG_RUNTIME_ERROR, why);
+    if (!why.empty()) return horngate::engines::fail(status, HG_RUNTIME_ERROR, why);
     Worker::open(std::move(where));
     *engine = nullptr;
     return 0;

@@ -1,11 +1,10 @@
 // Where the Theano engine's own Python is: a virtual environment with the pinned versions.
 #include "find.h"
 
-#include <dlfcn.h>
-
 #include <system_error>
 
 #include "../common/folders.h"
+#include "../common/own_folder.h"
 
 namespace horngate::theano {
 namespace {
@@ -67,18 +66,10 @@ std::string fault_of(const fs::path& environment) {
   return environment.string() + " has a Python but no Theano." + kAdvice;
 }
 
-fs::path beside_this_file() {
-  Dl_info info;
-  static const char anchor = 0;
-  if (!dladdr(&anchor, &info) || !info.dli_fname) return {};
-  std::error_code ignored;
-  return fs::weakly_canonical(info.dli_fname, ignored).parent_path();
-}
-
 }  // namespace
 
 std::string find_installation(Installation& found) {
-  found.worker = beside_this_file() / "theano_worker" / "worker.py";
+  found.worker = engines::own_folder() / "theano_worker" / "worker.py";
   if (!is_there(found.worker))
     return found.worker.string() + " is missing: it belongs to the plug-in.";
   found.cache = engines::environment("HORNGATE_THEANO_CACHE");

@@ -16,6 +16,8 @@
 #include <cstring>
 #include <utility>
 
+#include "../common/api.h"
+
 namespace horngate::theano {
 namespace {
 
@@ -41,14 +43,6 @@ bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(
 
 }  // namespace
 
-int fill(hg_status* status, int code, const std::string& text) {
-  status->code = code;
-  const size_t n = std::min(text.size(), sizeof status->text - 1);
-  std::memcpy(status->text, text.data(), n);
-  status->text[n] = 0;
-  return 1;
-}
-
 Worker* Worker::current() { return current_worker.load(); }
 
 void Worker::open(Installation where) {
@@ -69,7 +63,7 @@ int Worker::died(const char* during, hg_status* status) {
                            " during " + during +
                            ". Variables are as before; the next call starts a new one.";
   process_.reset();
-  return fill(status, HG_RUNTIME_ERROR, text);
+  return engines::fail(status, HG_RUNTIME_ERROR, text);
 }
 
 /// Starts the process if there is none and waits until Theano is loaded.
@@ -77,7 +71,7 @@ int Worker::ready(hg_status* status) {
   if (process_ && !process_->is_dead()) return 0;
   std::string why;
   process_ = Process::start(where_, why);
-  if (!process_) return fill(status, HG_RUNTIME_ERROR, "engine theano: " + why);
+  if (!process_) return engines::fail(status, HG_RUNTIME_ERROR, "engine theano: " + why);
   generation_ = new_generation();
   return answer("its start", nullptr, status);
 }
@@ -97,7 +91,7 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status,
           process_->signal(SIGINT);
         } else if (asked_to_stop && Clock::now() > patience_ends) {
           process_.reset();
-          return fill(status, HG_INTERRUPTED, "engine theano: interrupted.");
+          return engines::fail(status, HG_INTERRUPTED, "engine theano: interrupted.");
         }
         continue;
       case Process::Got::message: break;
@@ -105,8 +99,8 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status,
     switch (message_[0]) {
       case 'k':
       case 'h': return 0;
-      case 'i': return fill(status, HG_INTERRUPTED, "engine theano: interrupted.");
-      default: return fill(status, message_[1] - '0', message_.substr(2));
+      case 'i': return engines::fail(status, HG_INTERRUPTED, "engine theano: interrupted.");
+      default: return engines::fail(status, message_[1] - '0', message_.substr(2));
     }
   }
 }
@@ -137,7 +131,8 @@ int Worker::ask(char letter, const Program& program, const std::string& text,
   std::vector<int> fds = {file_in_memory(text)};
   fds.insert(fds.end(), memory.begin(), memory.end());
   if (fds[0] < 0)
-    return fill(status, HG_RUNTIME_ERROR, "engine theano: no shared memory: out of memory.");
+    return engines::fail(status, HG_RUNTIME_ERROR,
+                         "engine theano: no shared memory: out of memory.");
   const Request request{.letter = letter, .id = program.id};
   const bool sent =
       process_->send(&request, sizeof request) &&
@@ -189,7 +184,8 @@ int Worker::run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_
     if (!out[i].data) {
       out[i].data = out[i].owner = std::aligned_alloc(64, (program.out_bytes[i] + 64) / 64 * 64);
       out[i].release = std::free;
-      if (!out[i].data) return fill(status, HG_RUNTIME_ERROR, "engine theano: out of memory.");
+      if (!out[i].data)
+        return engines::fail(status, HG_RUNTIME_ERROR, "engine theano: out of memory.");
     }
     if (program.out_bytes[i])
       std::memcpy(out[i].data, program.results().at(set, program.out_at[i]), program.out_bytes[i]);

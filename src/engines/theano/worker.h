@@ -13,8 +13,6 @@
 
 namespace horngate::theano {
 
-int fill(hg_status* status, int code, const std::string& text);
-
 /// One per process; a forked child has its own. Calls of several threads take turns.
 class Worker {
  public:

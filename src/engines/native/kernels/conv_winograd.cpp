@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engines/native/kernels/conv_shape.h"
+#include "engines/native/kernels/transpose_tile.h"
 #include "engines/native/kernels/winograd.h"
 #include "engines/native/kernels/workers.h"
 
@@ -23,8 +24,6 @@ using winograd::Pixels;
 // What the transformed windows and tiles of a block may take.
 constexpr int64_t kBlockBytes = 256 << 10;
 constexpr int64_t kMostTiles = 64;
-constexpr int64_t kPastCaches =
-    16 << 20;  // bytes of planes that are not in a cache when they are used
 constexpr int64_t kWeightsPerTile = 4096;
 // Transformed, they are four times as large: too many for the caches do not pay for a few tiles.
 constexpr int64_t kMostWeights = 512 * 512, kMostWeightsPerTile = 8192;
@@ -102,7 +101,7 @@ class Side {
         axes_(axes),
         size_(size),
         low_(low),
-        past_caches_(s.n * channels * plane_stride() * 4 >= kPastCaches) {}
+        past_caches_(s.n * channels * plane_stride() * 4 >= kernels::kStreamBytes) {}
 
   int64_t stage_floats(int64_t run_tiles) const {
     return channels_first_ ? size_ * stage_width(run_tiles) * channels_ : 0;

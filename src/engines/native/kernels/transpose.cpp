@@ -40,8 +40,6 @@ bool fold_row(CopyAxes& axes, int64_t& element_bytes) {
 /// Rows of the result that one work item covers: long enough for the CPU to see 16 streams to read
 /// ahead in, shorter when there would be too few items for many threads.
 constexpr int64_t kLongStrip = 512, kShortStrip = 64, kEnoughItems = 32;
-/// Results of this size are out of the caches before anybody reads them.
-constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
 template <class T>
 class Transpose {

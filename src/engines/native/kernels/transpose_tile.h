@@ -46,6 +46,9 @@ struct Vector16<uint64_t> {
   using type __attribute__((vector_size(16))) = uint64_t;
 };
 
+/// Results of this size are out of the caches before anybody reads them.
+inline constexpr int64_t kStreamBytes = int64_t{16} << 20;
+
 /// Stores 16 bytes. A streamed store goes past the caches: the line is not read first, which pays
 /// where the result is larger than they are.
 template <bool kStream, class V>

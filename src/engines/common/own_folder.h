@@ -1,0 +1,21 @@
+// Where the file lies that this code is part of: a plug-in, the library, or a program with the library inside.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <filesystem>
+
+namespace horngate::engines {
+namespace {
+
+/// Empty when it cannot be known. Of each file its own, hence the unnamed namespace.
+[[maybe_unused]] std::filesystem::path own_folder() {
+  static const char anchor = 0;
+  Dl_info info;
+  if (!dladdr(&anchor, &info) || !info.dli_fname) return {};
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(info.dli_fname, ignored).parent_path();
+}
+
+}  // namespace
+}  // namespace horngate::engines
