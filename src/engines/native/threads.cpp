@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "engines/native/callers.h"
+#include "engines/native/shares.h"
 
 namespace horngate::native {
 namespace {
@@ -55,7 +56,7 @@ class Pool {
     n_ = n;
     chunk_ = chunk;
     helpers_ = helpers;
-    next_.store(0, std::memory_order_relaxed);
+    shares_.divide((n + chunk - 1) / chunk, helpers + 1);
     // Opened by clearing the bit: a worker that came too late for the last job may still be counted.
     gate_.fetch_and(~kClosed, std::memory_order_acq_rel);
     epoch_.fetch_add(1, std::memory_order_release);
@@ -74,9 +75,8 @@ class Pool {
 
  private:
   void take_chunks() {
-    while (true) {
-      const int64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
-      if (begin >= n_) return;
+    for (int64_t piece; shares_.take(index_of_thread, piece);) {
+      const int64_t begin = piece * chunk_;
       f_(context_, begin, std::min(begin + chunk_, n_));
     }
   }
@@ -109,7 +109,8 @@ class Pool {
   std::condition_variable wake_;
   std::atomic<uint64_t> epoch_{0};
   std::atomic<int> sleeping_{0};
-  std::atomic<int64_t> gate_{kClosed}, next_{0};
+  std::atomic<int64_t> gate_{kClosed};
+  Shares shares_;
   detail::Chunk f_ = nullptr;
   void* context_ = nullptr;
   int64_t n_ = 0, chunk_ = 1;

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 
+#include "engines/native/shares.h"
 #include "engines/native/threads.h"
 #include "ir/align.h"
 
@@ -16,19 +16,21 @@ inline int64_t slots_for(int64_t units) {
   return std::clamp<int64_t>(units, 1, std::max(1, thread_count()));
 }
 
-/// Calls f(slot, unit) for each unit; no two calls with the same slot overlap. The units go to
-/// whoever is free, so what a unit writes must not depend on its slot. f must not throw.
+/// Calls f(slot, unit) for each unit; no two calls with the same slot overlap. Each
+/// slot begins with neighbouring units and then helps the others, so what a unit writes must not
+/// depend on its slot. f must not throw.
 template <class F>
 void for_units(int64_t units, int64_t slots, F&& f) {
   if (slots <= 1 || units <= 1) {
     for (int64_t unit = 0; unit < units; ++unit) f(int64_t{0}, unit);
     return;
   }
-  std::atomic<int64_t> next{0};
-  parallel_for(std::min(slots, units), 1, [&](int64_t begin, int64_t end) {
+  Shares shares;
+  const int takers = static_cast<int>(std::min(slots, units));
+  shares.divide(units, takers);
+  parallel_for(takers, 1, [&](int64_t begin, int64_t end) {
     for (int64_t slot = begin; slot < end; ++slot)
-      for (int64_t unit; (unit = next.fetch_add(1, std::memory_order_relaxed)) < units;)
-        f(slot, unit);
+      for (int64_t unit; shares.take(static_cast<int>(slot), unit);) f(slot, unit);
   });
 }
 
