@@ -33,6 +33,8 @@ PINNED = {
     "MALLOC_TRIM_THRESHOLD_": "8000000000",
     "MALLOC_TOP_PAD_": "268435456",
 }
+BRIEF = 5000  # microseconds: such calls have more and shorter turns; report.low says why
+BRIEF_ROUNDS, BRIEF_TURN = 5, 0.4  # times
 PAUSE = 0.02  # seconds; until the threads of the one before have stopped spinning
 
 
@@ -114,9 +116,9 @@ def takes_part(runner, variant, options):
     return bool(names & set(asked)) and not names & set(skipped)
 
 
-def hopeless(rows, workload, threads, malloc, lane):
+def hopeless(rows, here, lane):
     """A peer far behind the best one after a round: more rounds would only take time."""
-    t = report.times(rows, workload, threads, malloc)
+    t = report.times(rows, *here)
     own = t.get(f"{lane[0].name}.{lane[1]}")
     theirs = [x[0] for p, x in t.items() if not report.is_ours(p)]
     return own and lane[0].name != "horngate" and own[0] > report.FAR * min(theirs)
@@ -127,30 +129,35 @@ def measure(threads, malloc, options, only, keep):
     names = [p for p in PEERS if any(a.split(".")[0] == p for a in options.peers.split(","))]
     runners = start(["horngate", *names], threads, malloc, options)
     rows = []
+
+    def take_turn(workload, runner, variant, seconds):
+        """False when it failed."""
+        time.sleep(PAUSE if threads > 1 else 0)
+        said = runner.ask("time", workload=workload, variant=variant, seconds=seconds)
+        if "error" in said:
+            print(f"{workload} {runner.name}.{variant}: {said['error']}", file=sys.stderr)
+            return False
+        said |= {"peer": f"{runner.name}.{variant}", "workload": workload}
+        rows.append(said | {"threads": threads, "malloc": malloc})
+        return True
+
     for workload in [w for _, w in runners[0].lanes if chosen(w, only)]:
+        here = workload, threads, malloc
         lanes = [
             (r, v)
             for r in runners
             for v, w in r.lanes
             if w == workload and takes_part(r, v, options)
         ]
-        for i in range(options.rounds):
-            if i == 1:
-                lanes = [x for x in lanes if not hopeless(rows, workload, threads, malloc, x)]
-            for runner, variant in list(lanes):
-                time.sleep(PAUSE if threads > 1 else 0)
-                said = runner.ask(
-                    "time", workload=workload, variant=variant, seconds=options.seconds
-                )
-                if "error" in said:
-                    print(f"{workload} {runner.name}.{variant}: {said['error']}", file=sys.stderr)
-                    lanes.remove((runner, variant))
-                    continue
-                said |= {"peer": f"{runner.name}.{variant}", "workload": workload, "round": i}
-                rows.append(said | {"threads": threads, "malloc": malloc})
+        lanes = [x for x in lanes if take_turn(workload, *x, options.seconds)]
+        lanes = [x for x in lanes if not hopeless(rows, here, x)]
+        brief = any(t[0] < BRIEF for t in report.times(rows, *here).values())
+        seconds = options.seconds * (BRIEF_TURN if brief else 1)
+        for _ in range(1, options.rounds * (BRIEF_ROUNDS if brief else 1)):
+            lanes = [x for x in lanes if take_turn(workload, *x, seconds)]
         for runner in runners:
             runner.ask("drop")
-        report.print_line(rows, workload, threads, malloc)
+        report.print_line(rows, *here)
         keep(rows)
     for runner in runners:
         runner.close()
