@@ -2,6 +2,7 @@
 #include "engines/native/row_chain.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engines/native/executable.h"
 #include "engines/native/threads.h"
@@ -89,6 +90,94 @@ TEST(RowChain, DropoutDrawsByPosition) {
   EXPECT_TRUE(std::equal(part.begin(), part.end(), first.begin()));
   const auto kept = std::count_if(first.begin(), first.end(), [](float v) { return v != 0; });
   EXPECT_NEAR(static_cast<double>(kept) / kLong, 0.75, 0.005);
+}
+
+/// -log_softmax(x)[label], in double.
+double crossentropy_of(const float* row, int64_t n, int64_t label) {
+  double top = row[0], sum = 0;
+  for (int64_t i = 1; i < n; ++i) top = std::max<double>(top, row[i]);
+  for (int64_t i = 0; i < n; ++i) sum += std::exp(row[i] - top);
+  return std::log(sum) + top - row[label];
+}
+
+TEST(RowChain, LogSoftmaxIsNotWrittenForACrossentropy) {
+  constexpr int64_t kRows = 1127, kClasses = 1003;
+  const Tensor x = placeholder({.shape = {kRows, kClasses}}),
+               label = placeholder({.shape = {kRows}, .dtype = DType::int32});
+  const Tensor y = sparse_categorical_crossentropy(label, x, {.from_logits = true});
+  EXPECT_NE(steps_of({x, label}, {y}).find("rows(log_softmax"), std::string::npos)
+      << steps_of({x, label}, {y});
+  const Array at = floats({kRows, kClasses});
+  Array labels(DType::int32, {kRows});
+  for (int64_t r = 0; r < kRows; ++r)
+    labels.data<int32_t>()[r] = static_cast<int32_t>(r * 31 % kClasses);
+  std::vector<float> first;
+  for (int threads : {1, 3}) {
+    const ThreadCount count(threads);
+    const std::vector<float> got = function({x, label}, {y})({at, labels})[0].to_vector<float>();
+    if (first.empty()) first = got;
+    EXPECT_EQ(got, first) << threads << " threads";
+  }
+  for (int64_t r = 0; r < kRows; r += 13)
+    EXPECT_NEAR(first[static_cast<size_t>(r)],
+                crossentropy_of(at.data<float>() + r * kClasses, kClasses, r * 31 % kClasses),
+                2e-6);
+}
+
+TEST(RowChain, ASoftmaxInTheMiddleOfThreeAxes) {
+  constexpr int64_t kOuter = 57, kInner = 41, kClasses = 520;
+  const Tensor x = placeholder({.shape = {kOuter, kInner, kClasses}});
+  const Tensor y = sum(square(softmax(x * 2.0f)), {.axis = -1});
+  EXPECT_NE(steps_of({x}, {y}).find("rows("), std::string::npos) << steps_of({x}, {y});
+  const Array at = floats({kOuter, kInner, kClasses});
+  const std::vector<float> got = function({x}, {y})({at})[0].to_vector<float>();
+  for (int64_t r = 0; r < kOuter * kInner; r += 7) {
+    const float* row = at.data<float>() + r * kClasses;
+    double total = 0, squares = 0;
+    for (int64_t i = 0; i < kClasses; ++i) total += std::exp(2.0 * row[i]);
+    for (int64_t i = 0; i < kClasses; ++i) squares += std::pow(std::exp(2.0 * row[i]) / total, 2);
+    EXPECT_NEAR(got[static_cast<size_t>(r)], squares, 1e-5 * squares);
+  }
+}
+
+TEST(RowChain, ASoftmaxThatOthersReadTooIsWritten) {
+  constexpr int64_t kRows = 1700, kClasses = 640;
+  const Tensor x = placeholder({.shape = {kRows, kClasses}});
+  const Tensor p = softmax(x);
+  const Tensor entropy = sum(p * log(p), {.axis = -1});
+  const Array at = floats({kRows, kClasses});
+  const Tensors out{p, entropy, sum(p, {.axis = 0})};
+  EXPECT_NE(steps_of({x}, out).find("rows("), std::string::npos) << steps_of({x}, out);
+  const Arrays got = function({x}, out)({at});
+  double column = 0;
+  for (int64_t r = 0; r < kRows; ++r) {
+    const float* row = got[0].data<float>() + r * kClasses;
+    double total = 0, own = 0;
+    for (int64_t i = 0; i < kClasses; ++i) total += row[i];
+    for (int64_t i = 0; i < kClasses; ++i) own += row[i] * std::log(row[i]);
+    EXPECT_NEAR(total, 1, 1e-5);
+    EXPECT_NEAR(got[1].data<float>()[r], own, 1e-4);
+    EXPECT_NEAR(-std::log(row[5]), crossentropy_of(at.data<float>() + r * kClasses, kClasses, 5),
+                1e-5);
+    column += row[5];
+  }
+  EXPECT_NEAR(got[2].data<float>()[5], column, 1e-4);
+}
+
+TEST(RowChain, ASoftmaxOfAPartOfSomethingLarger) {
+  constexpr int64_t kRows = 1800, kClasses = 600;
+  const Tensor x = placeholder({.shape = {2 * kRows, kClasses}});
+  const Tensor part = slice(x, {kRows, 0}, {kRows, kClasses});
+  const Tensor y = sum(square(softmax(part)), {.axis = -1});
+  const Array at = floats({2 * kRows, kClasses});
+  const std::vector<float> got = function({x}, {y})({at})[0].to_vector<float>();
+  for (int64_t r = 0; r < kRows; r += 11) {
+    const float* row = at.data<float>() + (kRows + r) * kClasses;
+    double squares = 0;
+    const double rest = crossentropy_of(row, kClasses, 0) + row[0];
+    for (int64_t i = 0; i < kClasses; ++i) squares += std::exp(2 * (row[i] - rest));
+    EXPECT_NEAR(got[static_cast<size_t>(r)], squares, 1e-5 * squares);
+  }
 }
 
 TEST(RowChain, LayerNormalizationAndItsGradient) {

@@ -47,10 +47,14 @@ void Executable::Compiler::merge_updates() {
 
 void Executable::Compiler::chain_rows() {
   std::vector<std::optional<RowMember>> members(values_.size());
-  for (size_t s = 0; s < members.size(); ++s) members[s] = row_member(s);
+  const auto used = find_uses();
+  for (size_t s = 0; s < members.size(); ++s) {
+    members[s] = row_member(s);
+    if (!members[s]) continue;
+    for (RowMember::Operand& o : members[s]->out) o.last_use = used[o.root].second;
+  }
   const std::vector<RowRange> chains = find_row_chains(members);
   if (chains.empty()) return;
-  const auto used = find_uses();
   std::vector<uint8_t> gone(values_.size(), 0);
   for (const RowRange& chain : chains) {
     std::vector<const RowMember*> list;
@@ -78,7 +82,8 @@ void Executable::Compiler::chain_rows() {
 std::optional<RowMember> Executable::Compiler::row_member(size_t s) const {
   const PendingGroup& group = pending_[s];
   const StepValues& values = values_[s];
-  const bool is_kernel = values.node && is_row_kernel(values.node->prim);
+  const bool is_kernel =
+      values.node && !values.in.empty() && is_row_kernel(*values.node, g_.values[values.in[0]]);
   if (!is_kernel && group.sets.size() != 1) return std::nullopt;
   for (ValueId v : values.out)
     if (stable_[v] || g_.values[v].sparse) return std::nullopt;
@@ -93,8 +98,12 @@ std::optional<RowMember> Executable::Compiler::row_member(size_t s) const {
     m.from = g_.values[values.in[0]];
     m.to = g_.values[values.out[0]];
     m.extent = m.to.shape.dims();
-    add(m.in, values.in[0], {Ints(m.extent.size(), 0), 0});
-    add(m.out, values.out[0], {contiguous_strides(m.extent), 0});
+    const fused::Access whole{contiguous_strides(m.extent), 0};
+    add(m.in, values.in[0],
+        makes_random(*m.node) ? fused::Access{Ints(m.extent.size(), 0), 0} : whole);
+    add(m.out, values.out[0], whole);
+    // A part of something larger has a place of its own there.
+    if (!makes_random(*m.node) && m.in[0].size != m.from.shape.size()) return std::nullopt;
     return m;
   }
   m.program = &group.program;

@@ -72,6 +72,7 @@ bool is_whole(const RowMember& m, const Operand& o) {
 bool works_by_rows(const RowMember& m, int64_t rows) {
   const size_t axes = leading_axes(m, rows);
   if (axes == 0 || m.in.size() + m.out.size() > kMaxOperands) return false;
+  if (m.node && !makes_random(*m.node) && axes == m.extent.size()) return false;
   for (const Operand& o : m.in)
     if (!row_stride(m, o, axes)) return false;
   for (const Operand& o : m.out)
@@ -120,24 +121,26 @@ int64_t bytes_of_a_row(const std::unordered_map<ValueId, Use>& uses) {
   return bytes;
 }
 
-bool is_random_member(const RowMember* m) { return m->node != nullptr; }
 bool has_random(std::span<const RowMember* const> members) {
-  return std::any_of(members.begin(), members.end(), is_random_member);
+  return std::any_of(members.begin(), members.end(),
+                     [](const RowMember* m) { return m->node && makes_random(*m->node); });
 }
 
-bool writes_rows(const RowMember* m, int64_t rows) {
-  return std::any_of(m->out.begin(), m->out.end(),
-                     [rows](const Operand& o) { return o.size / rows >= kRowValues; });
+/// For steps from `end` on.
+bool writes_rows(const RowMember* m, int64_t rows, size_t end) {
+  return std::any_of(m->out.begin(), m->out.end(), [&](const Operand& o) {
+    return o.size / rows >= kRowValues && o.last_use >= end;
+  });
 }
 
-/// Something large is touched more than once.
-bool pays(std::span<const RowMember* const> members, int64_t rows) {
+/// Something large is touched more than once. `end`: the step after the members.
+bool pays(std::span<const RowMember* const> members, int64_t rows, size_t end) {
   const auto uses = uses_of(members, rows);
   const int64_t row_bytes = bytes_of_a_row(uses);
   if (row_bytes > kMaxRowBytes) return false;
   const bool random = has_random(members);
   const bool writes = std::any_of(members.begin(), members.end(),
-                                  [rows](const RowMember* m) { return writes_rows(m, rows); });
+                                  [&](const RowMember* m) { return writes_rows(m, rows, end); });
   if (!random && writes && row_bytes * rows > kMostWritten) return false;
   return std::any_of(uses.begin(), uses.end(), [&](const auto& entry) {
     return entry.second.members > 1 &&
@@ -247,14 +250,7 @@ class RowChainKernel final : public Kernel {
   void make(const RowMember& m, int64_t rows, Code& code) const {
     const size_t axes = leading_axes(m, rows_);
     if (m.node) {
-      int64_t elements = rows;
-      for (size_t i = axes; i < m.extent.size(); ++i) elements *= m.extent[i];
-      const TensorType to{m.to.dtype, Shape{elements}};
-      KernelCall call;
-      call.in = {&m.from, 1};
-      call.out = {&to, 1};
-      call.attrs = m.node->attrs.get();
-      code.kernel = find_kernel(m.node->prim)(call);
+      code.kernel = make_kernel(m, rows, axes);
       return;
     }
     Ints extent{rows};
@@ -274,6 +270,26 @@ class RowChainKernel final : public Kernel {
     };
     code.group = fused::Group::make(*m.program, std::move(extent), accesses(m.in), accesses(m.out),
                                     std::move(reduced));
+  }
+
+  static KernelPtr make_kernel(const RowMember& m, int64_t rows, size_t axes) {
+    int64_t elements = rows;
+    for (size_t i = axes; i < m.extent.size(); ++i) elements *= m.extent[i];
+    KernelCall call;
+    if (makes_random(*m.node)) {
+      const TensorType to{m.to.dtype, Shape{elements}};
+      call.in = {&m.from, 1};
+      call.out = {&to, 1};
+      call.attrs = m.node->attrs.get();
+      return find_kernel(m.node->prim)(call);
+    }
+    const TensorType type{m.to.dtype, Shape{elements / m.extent.back(), m.extent.back()}};
+    const AttrRef attrs = m.node->prim == Prim::softmax
+                              ? AttrRef(new AttrsOf<attrs::softmax>({.axis = 1}))
+                              : AttrRef(new AttrsOf<attrs::log_softmax>({.axis = 1}));
+    call.in = call.out = {&type, 1};
+    call.attrs = attrs.get();
+    return find_kernel(m.node->prim)(call);
   }
 
   std::vector<Place> places_of(const RowMember& m, const std::vector<Operand>& list,
@@ -346,9 +362,19 @@ class RowChainKernel final : public Kernel {
 
 }  // namespace
 
-bool is_row_kernel(Prim prim) {
-  return prim == Prim::random_uniform || prim == Prim::random_normal ||
-         prim == Prim::random_truncated_normal || prim == Prim::random_bernoulli;
+bool makes_random(const GraphNode& node) {
+  return node.prim == Prim::random_uniform || node.prim == Prim::random_normal ||
+         node.prim == Prim::random_truncated_normal || node.prim == Prim::random_bernoulli;
+}
+
+bool is_row_kernel(const GraphNode& node, const TensorType& from) {
+  const auto rank = static_cast<int64_t>(from.shape.dims().size());
+  const auto is_last = [rank](int64_t axis) {
+    return rank > 1 && (axis == -1 || axis == rank - 1);
+  };
+  if (node.prim == Prim::softmax) return is_last(node.as<attrs::softmax>().axis);
+  if (node.prim == Prim::log_softmax) return is_last(node.as<attrs::log_softmax>().axis);
+  return makes_random(node);
 }
 
 std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>>& steps) {
@@ -374,7 +400,7 @@ std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>
       while (count < kMaxMembers && s + count < steps.size() && steps[s + count] &&
              follows({&steps[s], count}, *steps[s + count], rows))
         ++count;
-      while (count > 1 && !pays(members(s, count), rows)) --count;
+      while (count > 1 && !pays(members(s, count), rows, s + count)) --count;
       if (count > 1 && count >= best.count) best = {s, count, rows};
     }
     if (best.count == 0) continue;

@@ -1,4 +1,4 @@
-// Row chains: neighbouring steps that all work row by row (a variance, a normalisation, a dropout) run together over
+// Row chains: neighbouring steps that all work row by row (a variance, a normalisation, a softmax, a dropout) run together over
 // a few rows at a time, while those are in the cache. What only the chain reads has no more memory than those rows
 // take.
 #pragma once
@@ -18,6 +18,7 @@ struct RowMember {
     fused::Access access;  // elements
     int64_t item = 4;      // bytes of an element
     int64_t size = 0;      // elements of the root
+    size_t last_use = 0;   // the step that touches the root last
   };
   const fused::Program* program = nullptr;  // of a fused group
   const GraphNode* node = nullptr;          // or the kernel of this node
@@ -35,8 +36,10 @@ struct RowRange {
 /// Which neighbours make chains that pay. Steps that are none are empty.
 std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>>& steps);
 
-/// Primitives whose kernels can be part of a chain: random numbers. Their operand is the same for all rows.
-bool is_row_kernel(Prim prim);
+/// Nodes whose kernels can be part of a chain: random numbers, whose operand is the same for all rows, and softmax and
+/// its logarithm along the last axis.
+bool is_row_kernel(const GraphNode& node, const TensorType& from);
+bool makes_random(const GraphNode& node);
 
 struct RowChain {
   KernelPtr kernel;

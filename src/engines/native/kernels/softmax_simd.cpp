@@ -5,6 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/native/kernels/softmax_simd.cpp"
+#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 
@@ -72,6 +73,10 @@ HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
   auto a = hn::Zero(d), b = a;
   int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    if constexpr (!kKeep) {  // the next row: log_softmax waits for memory, here is time for it
+      hwy::Prefetch(x + n + i);
+      hwy::Prefetch(x + n + i + lanes);
+    }
     const auto u = math::Exp()(d, hn::Sub(hn::LoadU(d, x + i), top));
     const auto v = math::Exp()(d, hn::Sub(hn::LoadU(d, x + i + lanes), top));
     a = hn::Add(a, u);
