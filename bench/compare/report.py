@@ -270,10 +270,11 @@ Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX
 
 ## Ours / best peer
 
-Ratio of the shortest times, in brackets of the medians; below 1 we are faster. Of calls below 5 ms the shortest time is
-that of the turn a quarter up: two virtual CPUs share a cache at most times and at a few have one each, which halves what reading
-64 MB takes, whoever's turn it is. The best peer is whichever was fastest at that workload. Bold: geometric means of what was run. One thread: CPU time, or wall time for calls below {short} ms; more threads: wall
-time. *pinned*: malloc keeps freed memory for everyone, so that what is left is not malloc's doing. Differences of a few
+Ratio of the shortest times, in brackets of the medians; below 1 we are faster. The best peer is whichever was fastest
+at that workload. Bold: geometric means of what was run. One thread: CPU time, or wall time for calls below {short} ms; more
+threads: wall time. Of calls below 5 ms the shortest time is that of the turn a quarter up: two virtual CPUs mostly share
+a cache and now and then have one each, which halves the time to read 64 MB, whoever's turn it is. *pinned*: malloc
+keeps freed memory for everyone, so that what is left is not malloc's doing. Differences of a few
 hundredths are within the noise of a run.
 
 {ratios}
