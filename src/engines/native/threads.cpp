@@ -21,6 +21,7 @@ namespace horngate::native {
 namespace {
 
 constexpr int kSpins = 4000;  // some tens of microseconds
+constexpr int64_t kPieces = 16;  // per thread; who helps another takes little out of its caches
 constexpr int64_t kClosed = int64_t{1} << 62;
 
 thread_local int index_of_thread = 0;
@@ -157,7 +158,7 @@ void detail::parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context) 
       thread_count() - std::max(0, active_callers.load(std::memory_order_relaxed) - 1);
   if (threads <= 1 || n <= grain || index_of_thread != 0 || owns_the_pool)
     return chunk(context, 0, n);
-  const int64_t pieces = std::min<int64_t>(int64_t{threads} * 16, (n + grain - 1) / grain);
+  const int64_t pieces = std::min<int64_t>(threads * kPieces, (n + grain - 1) / grain);
   const int64_t size = (n + pieces - 1) / pieces;  // equal ones
   owns_the_pool = true;
   const bool done = pool(thread_count() - 1).run(n, size, threads - 1, chunk, context);
