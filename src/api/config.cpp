@@ -11,6 +11,7 @@
 #include "api/keras_json.h"
 #include "engines/registry.h"
 #include "ir/check.h"
+#include "ir/environment.h"
 
 namespace horngate {
 namespace {
@@ -125,7 +126,7 @@ void set_quiet(bool quiet) { state().quiet = quiet; }
 
 void announce_engine(std::string_view name) {
   State& s = state();
-  if (s.quiet || keras_json::env_flag("HORNGATE_QUIET")) return;
+  if (s.quiet || environment_flag("HORNGATE_QUIET")) return;
   const std::lock_guard lock(s.mutex);
   if (std::find(s.announced.begin(), s.announced.end(), name) != s.announced.end()) return;
   s.announced.emplace_back(name);

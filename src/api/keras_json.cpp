@@ -16,6 +16,7 @@
 
 #include "horngate/config.h"
 #include "ir/check.h"
+#include "ir/environment.h"
 
 namespace horngate {
 
@@ -23,11 +24,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 namespace keras_json {
-
-bool env_flag(const char* name) {
-  const char* value = std::getenv(name);
-  return value && *value && std::string_view(value) != "0";
-}
 
 bool is_engine_name(std::string_view name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
@@ -252,7 +248,7 @@ Settings read_settings() {
   const std::string path = (fs::path(keras_home()) / "keras.json").string();
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
-    if (!keras_json::env_flag("HORNGATE_NO_CONFIG_WRITE")) write_defaults(path);
+    if (!environment_flag("HORNGATE_NO_CONFIG_WRITE")) write_defaults(path);
     s.engine = choose_engine(nullptr, path);
     return s;
   }

@@ -1,16 +1,13 @@
 #include "ir/plain.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <string_view>
+
+#include "ir/environment.h"
 
 namespace horngate {
 
 static std::atomic<bool>& plain() {
-  static std::atomic<bool> value = [] {
-    const char* text = std::getenv("HORNGATE_PLAIN");
-    return text && *text && std::string_view(text) != "0";
-  }();
+  static std::atomic<bool> value = environment_flag("HORNGATE_PLAIN");
   return value;
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
+#include "ir/environment.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
 #include "passes/slices.h"
@@ -438,9 +438,8 @@ class PairRewriter {
 size_t tape_budget() {
   if (const size_t set = chosen_budget.load()) return set;
   static const size_t standard = [] {
-    const char* text = std::getenv("HORNGATE_TAPE_BYTES");
-    const unsigned long long bytes = text ? std::strtoull(text, nullptr, 10) : 0;
-    if (bytes) return static_cast<size_t>(bytes);
+    if (const int64_t bytes = environment_count("HORNGATE_TAPE_BYTES"))
+      return static_cast<size_t>(bytes);
     return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) *
            static_cast<size_t>(sysconf(_SC_PAGE_SIZE)) / 4;
   }();

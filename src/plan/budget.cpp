@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <mutex>
 #include <set>
 
+#include "ir/environment.h"
 #include "prims/primitive.h"
 
 namespace horngate {
@@ -18,9 +18,8 @@ std::atomic<uint64_t> time_now{1};
 
 std::atomic<size_t>& budget() {
   static std::atomic<size_t> value = [] {
-    const char* text = std::getenv("HORNGATE_PLAN_BYTES");
-    const unsigned long long bytes = text ? std::strtoull(text, nullptr, 10) : 0;
-    return bytes ? static_cast<size_t>(bytes) : kDefaultBudget;
+    const auto bytes = static_cast<size_t>(environment_count("HORNGATE_PLAN_BYTES"));
+    return bytes ? bytes : kDefaultBudget;
   }();
   return value;
 }

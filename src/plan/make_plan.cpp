@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/check.h"
+#include "ir/environment.h"
 #include "ir/plain.h"
 #include "ir/profile.h"
 #include "plan/plan.h"
@@ -290,6 +291,7 @@ size_t Plan::total_bytes() {
 
 PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, const InputInts& ints,
                   const PlanContext& context, const Engine& engine, OpenParts* open_parts) {
+  check_environment();
   profile::start_from_environment();
   const profile::Scope bar("plan");
   auto plan = std::make_shared<Plan>();

@@ -1,7 +1,6 @@
 // partition: which parts of a graph an engine runs, and which native runs between them. Primitives that the
 // engine lacks are decomposed first; what cannot be decomposed runs on native, with one warning per primitive.
 #include <algorithm>
-#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "engines/abi.h"
 #include "ir/check.h"
+#include "ir/environment.h"
 #include "ir/to_graph.h"
 #include "passes/rewriter.h"
 #include "plan/plan.h"
@@ -134,9 +134,8 @@ void report(const GraphNode& n, const Engine& e) {
   static std::mutex mutex;
   static auto* told = new std::set<std::string>;
   const char* prim = primitive(n.prim).name;
-  const char* strict = std::getenv("HORNGATE_STRICT");
-  check<NotImplementedError>(!(strict && *strict && *strict != '0'),
-                             text_of("engine ", e.api->name), "cannot run ", prim,
+  check<NotImplementedError>(!environment_flag("HORNGATE_STRICT"), text_of("engine ", e.api->name),
+                             "cannot run ", prim,
                              " and has no decomposition for it. Engines that can: native.");
   std::lock_guard lock(mutex);
   if (told->insert(text_of(e.api->name, "/", prim)).second)

@@ -1,6 +1,7 @@
 // Running a compiled graph.
 #include "engines/native/executable.h"
 
+#include "engines/native/fused/simd.h"
 #include "ir/check.h"
 #include "ir/naming.h"
 #include "passes/passes.h"
@@ -11,6 +12,7 @@ Executable::Executable(const Graph& graph)
     : n_inputs_(graph.inputs.size()),
       n_outputs_(graph.outputs.size()),
       stable_inputs_(graph.stable) {
+  (void)fused::kernels();  // an instruction set that there is not is said here
   compile(graph);
   if (log_enabled("steps")) log_text("steps", describe());
 }

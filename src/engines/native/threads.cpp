@@ -10,17 +10,17 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <thread>
 
 #include "engines/native/callers.h"
 #include "engines/native/shares.h"
+#include "ir/environment.h"
 
 namespace horngate::native {
 namespace {
 
-constexpr int kSpins = 4000;  // some tens of microseconds
+constexpr int kSpins = 4000;     // some tens of microseconds
 constexpr int64_t kPieces = 16;  // per thread; who helps another takes little out of its caches
 constexpr int64_t kClosed = int64_t{1} << 62;
 
@@ -30,8 +30,8 @@ std::atomic<int> active_callers{0};
 std::atomic<int> wanted_threads{0};
 
 int default_threads() {
-  if (const char* text = std::getenv("HORNGATE_NUM_THREADS"))
-    if (const int n = std::atoi(text); n > 0) return n;
+  if (const int64_t n = environment_count("HORNGATE_NUM_THREADS", kMostThreads))
+    return static_cast<int>(n);
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());

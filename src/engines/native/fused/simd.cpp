@@ -25,6 +25,12 @@ int best() {
   return simd;
 }
 
+[[noreturn]] void fail_name(std::string_view who, std::string_view what, std::string_view name) {
+  std::string names;
+  for (const char* n : simd_targets()) names += text_of(", \"", n, "\"");
+  fail(who, what, "must be \"\"", names, " on this CPU; got \"", name, "\".");
+}
+
 // -1: no such name, or the CPU lacks it.
 int find(std::string_view name) {
   for (int i = 0; i < kSimdCount; ++i)
@@ -35,8 +41,10 @@ int find(std::string_view name) {
 std::atomic<int>& chosen() {
   static std::atomic<int> simd = [] {
     const char* text = std::getenv("HORNGATE_SIMD");
-    const int forced = text ? find(text) : is_plain() ? 0 : -1;
-    return forced < 0 ? best() : forced;
+    if (!text || !*text) return is_plain() ? 0 : best();
+    const int forced = find(text);
+    if (forced < 0) fail_name("HORNGATE_SIMD", "", text);
+    return forced;
   }();
   return simd;
 }
@@ -63,11 +71,7 @@ const Kernels& table() {
 
 void set_simd_target(std::string_view name) {
   const int simd = name.empty() ? best() : find(name);
-  if (simd < 0) {
-    std::string names;
-    for (const char* n : simd_targets()) names += text_of(", \"", n, "\"");
-    fail("set_simd_target", "name must be \"\"", names, " on this CPU; got \"", name, "\".");
-  }
+  if (simd < 0) fail_name("set_simd_target", "name ", name);
   chosen() = simd;
 }
 

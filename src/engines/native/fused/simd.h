@@ -13,7 +13,7 @@ inline constexpr int kSimdCount = 4;
 
 /// "scalar", "sse4", "avx2" or "avx512"; "" goes back to the best. ValueError for another name or
 /// one that this CPU lacks. Groups keep the kernels that they were made with. The environment
-/// variable HORNGATE_SIMD does the same at start, except that a wrong name there is ignored.
+/// variable HORNGATE_SIMD does the same at start, for all kernels of ours.
 void set_simd_target(std::string_view name);
 /// The name in force.
 const char* simd_target();

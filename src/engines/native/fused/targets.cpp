@@ -3,7 +3,9 @@
 #include "engines/native/fused/targets.h"  // before Highway
 
 #include <cstdint>
+#include <cstdlib>
 #include <initializer_list>
+#include <string_view>
 
 #include "hwy/targets.h"
 
@@ -56,12 +58,22 @@ int64_t find_targets() { return HWY_STATIC_TARGET; }
 
 #endif
 
+/// HORNGATE_SIMD; fused/simd.cpp says when it makes no sense.
+int64_t allowed_targets() {
+  const char* text = std::getenv("HORNGATE_SIMD");
+  const std::string_view name = text ? text : "";
+  if (name == "scalar") return HWY_STATIC_TARGET;
+  if (name == "sse4") return HWY_STATIC_TARGET | HWY_SSE4;
+  if (name == "avx2") return HWY_STATIC_TARGET | HWY_SSE4 | HWY_AVX2;
+  return ~int64_t{0};
+}
+
 }  // namespace
 
 namespace hwy {
 
 int64_t SupportedTargets() {
-  static const int64_t targets = find_targets();
+  static const int64_t targets = find_targets() & allowed_targets();
   return targets;
 }
 

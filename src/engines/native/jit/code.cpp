@@ -1,4 +1,5 @@
 #include "engines/native/jit/code.h"
+#include "ir/environment.h"
 #include "ir/plain.h"
 
 #include <sys/mman.h>
@@ -6,11 +7,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <string_view>
 
 namespace horngate::native::jit {
 namespace {
@@ -20,10 +19,7 @@ constexpr size_t kVectorBytes = 64;
 constexpr size_t kMostCodes = 16384;
 
 std::atomic<bool>& enabled() {
-  static std::atomic<bool> value = [] {
-    const char* text = std::getenv("HORNGATE_JIT");
-    return !text || std::string_view(text) != "0";
-  }();
+  static std::atomic<bool> value = environment_flag("HORNGATE_JIT", true);
   return value;
 }
 

@@ -3,7 +3,6 @@
 // through channels-last copies of a row of tiles. In three dimensions the first axis is summed
 // plainly: the planes of x that a plane of y sees count as further channels.
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "engines/native/kernels/transpose_tile.h"
 #include "engines/native/kernels/winograd.h"
 #include "engines/native/kernels/workers.h"
+#include "ir/environment.h"
 
 namespace horngate::native {
 namespace {
@@ -401,10 +401,7 @@ class WinogradFilterGrad final : public Kernel {
 
 /// This machine has the vectors for it, and HORNGATE_WINOGRAD=0 does not forbid it.
 bool is_on() {
-  static const bool kOn = [] {
-    const char* text = std::getenv("HORNGATE_WINOGRAD");
-    return winograd::is_fast() && !(text && std::strcmp(text, "0") == 0);
-  }();
+  static const bool kOn = winograd::is_fast() && environment_flag("HORNGATE_WINOGRAD", true);
   return kOn;
 }
 

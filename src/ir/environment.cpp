@@ -1,0 +1,48 @@
+#include "ir/environment.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+
+#include "ir/check.h"
+
+namespace horngate {
+
+static std::string_view value_of(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+bool environment_flag(const char* name, bool otherwise) {
+  const std::string_view text = value_of(name);
+  if (text.empty()) return otherwise;
+  check(text == "0" || text == "1", name, "must be 0 or 1; got \"", text, "\".");
+  return text == "1";
+}
+
+int64_t environment_count(const char* name, int64_t most) {
+  const std::string_view text = value_of(name);
+  if (text.empty()) return 0;
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  const bool fits =
+      error == std::errc() && end == text.data() + text.size() && count >= 1 && count <= most;
+  if (!fits && most == INT64_MAX)
+    fail(name, "must be a whole number of at least 1; got \"", text, "\".");
+  check(fits, name, "must be a whole number from 1 to ", most, "; got \"", text, "\".");
+  return count;
+}
+
+void check_environment() {
+  static std::once_flag once;  // stays open when something is wrong
+  std::call_once(once, [] {
+    for (const char* name :
+         {"HORNGATE_PLAIN", "HORNGATE_JIT", "HORNGATE_WINOGRAD", "HORNGATE_STRICT"})
+      environment_flag(name);
+    environment_count("HORNGATE_NUM_THREADS", kMostThreads);
+    for (const char* name : {"HORNGATE_PLAN_BYTES", "HORNGATE_TAPE_BYTES"}) environment_count(name);
+  });
+}
+
+}  // namespace horngate
