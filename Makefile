@@ -23,7 +23,8 @@ build/build.ninja: CMakePresets.json $(SETUP)
 build: $(SETUP) build/build.ninja ## build all: library, engines, command, Python module (first call sets up)
 	@cmake --build build -j $(JOBS)
 
-demo: build ## build, then train a small network on handwritten digits
+demo: $(SETUP) build/build.ninja ## build the library, then train a small network on handwritten digits
+	@cmake --build build -j $(JOBS) --target cpp_digits
 	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 build/bin/cpp_digits
 
 test: build ## build, then run every test: C++, installation, Python
