@@ -94,12 +94,9 @@ def start(names, threads, malloc, options, **environment):
     folder.mkdir(parents=True, exist_ok=True)
 
     def runner(name):
-        home = folder / "keras" / name  # Keras writes keras.json there; nobody reads another's
-        home.mkdir(parents=True, exist_ok=True)
+        own = startup.environment_of(name, folder / "keras")
         log = folder / f"{name}.{threads}.{malloc}.log"
-        return Runner(
-            name, startup.python_of(name, options), environment | {"KERAS_HOME": str(home)}, log
-        )
+        return Runner(name, startup.python_of(name, options), environment | own, log)
 
     return [runner(n) for n in names]
 

@@ -45,8 +45,8 @@ def clock(row):
 def low(shortest):
     """Of the shortest times of a peer's turns the one a quarter up, of three turns the shortest.
 
-    Two virtual CPUs sit on one third-level cache or, for a tenth of a second now and then, on two: then
-    a call that reads 64 MB takes half the time. Whose turn that is says nothing about who is faster."""
+    For a tenth of a second now and then a call that reads 64 MB takes half the time, whoever makes it, as if
+    two virtual CPUs had a third-level cache each. Whose turn that is says nothing about who is faster."""
     return sorted(shortest)[len(shortest) // 4]
 
 
@@ -272,8 +272,8 @@ Written by `make bench-peers`: Horngate beside PyTorch, JAX, TensorFlow and ONNX
 
 Ratio of the shortest times, in brackets of the medians; below 1 we are faster. The best peer is whichever was fastest
 at that workload. Bold: geometric means of what was run. One thread: CPU time, or wall time for calls below {short} ms; more
-threads: wall time. Of calls below 5 ms the shortest time is that of the turn a quarter up: two virtual CPUs mostly share
-a cache and now and then have one each, which halves the time to read 64 MB, whoever's turn it is. *pinned*: malloc
+threads: wall time. Of calls below 5 ms the shortest time is that of the turn a quarter up: now and then, whoever's
+turn it is, reading 64 MB takes half the time, as if two virtual CPUs that share a cache had one each. *pinned*: malloc
 keeps freed memory for everyone, so that what is left is not malloc's doing. Differences of a few
 hundredths are within the noise of a run.
 

@@ -66,6 +66,7 @@ def python_of(name, options):
 
 
 def environment_of(name, home):
+    """Keras writes keras.json into a folder of its own; nobody reads another's."""
     own = str(ROOT / "build" / "python") if name == "horngate" else ""
     folder = Path(home) / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -43,13 +43,8 @@ namespace {
 
 constexpr const char* kHint = " Correct the file, or delete it to get the defaults.";
 
-std::string env(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 std::string home_folder() {
-  if (std::string home = env("HOME"); !home.empty()) return home;
+  if (std::string home(environment_text("HOME")); !home.empty()) return home;
   passwd entry{};
   passwd* found = nullptr;
   std::string buffer(4096, '\0');
@@ -217,7 +212,7 @@ void check_engine(std::string_view where, std::string_view argument, std::string
 // KERAS_BACKEND beats the file. "horngate" asks for the default engine, whatever an old keras.json says of other
 // backends.
 EngineChoice choose_engine(const File* file, const std::string& path) {
-  const std::string wanted = env("KERAS_BACKEND");
+  const std::string wanted(environment_text("KERAS_BACKEND"));
   if (wanted == "horngate") return {"native", "KERAS_BACKEND"};
   if (!wanted.empty()) {
     check_engine("KERAS_BACKEND", "", wanted, "");
@@ -233,7 +228,7 @@ EngineChoice choose_engine(const File* file, const std::string& path) {
 }  // namespace
 
 std::string keras_home() {
-  if (std::string home = env("KERAS_HOME"); !home.empty()) return home;
+  if (std::string home(environment_text("KERAS_HOME")); !home.empty()) return home;
   std::string base = home_folder();
   if (base.empty() || access(base.c_str(), W_OK) != 0) {
     std::error_code error;

@@ -7,7 +7,6 @@
 
 namespace horngate::keras_json {
 
-/// Set, not empty, not "0".
 /// [a-z0-9_]+
 bool is_engine_name(std::string_view name);
 /// "float16", "float32" or "float64"; `where` begins the error and `hint` ends it.

@@ -3,26 +3,26 @@
 #include <charconv>
 #include <cstdlib>
 #include <mutex>
-#include <string_view>
 
 #include "ir/check.h"
+#include "ir/switches.h"
 
 namespace horngate {
 
-static std::string_view value_of(const char* name) {
+std::string_view environment_text(const char* name) {
   const char* text = std::getenv(name);
   return text ? text : "";
 }
 
 bool environment_flag(const char* name, bool otherwise) {
-  const std::string_view text = value_of(name);
+  const std::string_view text = environment_text(name);
   if (text.empty()) return otherwise;
   check(text == "0" || text == "1", name, "must be 0 or 1; got \"", text, "\".");
   return text == "1";
 }
 
 int64_t environment_count(const char* name, int64_t most) {
-  const std::string_view text = value_of(name);
+  const std::string_view text = environment_text(name);
   if (text.empty()) return 0;
   int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -37,9 +37,8 @@ int64_t environment_count(const char* name, int64_t most) {
 void check_environment() {
   static std::once_flag once;  // stays open when something is wrong
   std::call_once(once, [] {
-    for (const char* name :
-         {"HORNGATE_PLAIN", "HORNGATE_JIT", "HORNGATE_WINOGRAD", "HORNGATE_STRICT"})
-      environment_flag(name);
+    check_switches();
+    environment_flag("HORNGATE_STRICT");
     environment_count("HORNGATE_NUM_THREADS", kMostThreads);
     for (const char* name : {"HORNGATE_PLAN_BYTES", "HORNGATE_TAPE_BYTES"}) environment_count(name);
   });

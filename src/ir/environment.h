@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace horngate {
+
+/// Empty when it is not set.
+std::string_view environment_text(const char* name);
 
 /// "1" or "0"; `otherwise` when it is empty or not set. ValueError for anything else.
 bool environment_flag(const char* name, bool otherwise = false);

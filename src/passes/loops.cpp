@@ -5,6 +5,7 @@
 //     steps (dR = sum of h_t' dz_t, sinking). The loop then hands out the operands (dz_t).
 #include <algorithm>
 
+#include "ir/switches.h"
 #include "passes/checkpoint.h"
 #include "passes/loop_rewriter.h"
 #include "passes/passes.h"
@@ -46,20 +47,23 @@ Graph improve_loops(Graph graph) {
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
     for (const GraphRef& b : n.bodies) {
-      Graph body = push_slices(improve_loops(*b));
-      if (n.prim == Prim::scan)
+      Graph body = improve_loops(*b);
+      if (is_on(Pass::push_slices)) body = push_slices(std::move(body));
+      if (n.prim == Prim::scan && is_on(Pass::merge_products))
         body = merge_products(std::move(body), n.as<attrs::scan>(), first_columns(r, copy));
       copy.bodies.push_back(std::make_shared<const Graph>(std::move(body)));
     }
     Types types;
     for (ValueId v : n.out) types.push_back(graph.values[v]);
-    const SmallVec<ValueId, 1> out =
-        n.prim == Prim::scan ? LoopRewriter(r, copy, types).run() : r.emit(std::move(copy), types);
+    const SmallVec<ValueId, 1> out = n.prim == Prim::scan && is_on(Pass::loops)
+                                         ? LoopRewriter(r, copy, types).run()
+                                         : r.emit(std::move(copy), types);
     for (size_t i = 0; i < n.out.size(); ++i) now[n.out[i]] = out[i];
   }
   for (ValueId v : graph.outputs) r.graph.outputs.push_back(now[v]);
   r.graph.in_place = graph.in_place;
-  return remove_dead(shorten_tapes(std::move(r.graph)));
+  if (is_on(Pass::tapes)) r.graph = shorten_tapes(std::move(r.graph));
+  return remove_dead(std::move(r.graph));
 }
 
 }  // namespace horngate

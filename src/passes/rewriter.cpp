@@ -106,11 +106,11 @@ ValueId Rewriter::own_constant(const Array& value) {
 
 SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
   const Primitive& p = primitive(node.prim);
-  if (types.size() == 1) {
+  if (types.size() == 1 && simplifies_) {
     const ValueId same = simplify(node, types);
     if (same != kNoValue) return {same};
   }
-  const bool mergeable = !(p.flags & kEffect) && node.bodies.empty();
+  const bool mergeable = merges_ && !(p.flags & kEffect) && node.bodies.empty();
   uint64_t h = 0;
   if (mergeable) {
     h = hash_attrs(node.prim, node.attrs.get());

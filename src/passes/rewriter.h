@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "ir/graph.h"
+#include "ir/switches.h"
 #include "prims/primitive.h"
 
 namespace horngate {
@@ -49,6 +50,7 @@ class Rewriter {
   ValueId simplify_concat(GraphNode& node, const TensorType& out);
   ValueId slice_of_concat(const GraphNode& node, const TensorType& out);
 
+  const bool simplifies_ = is_on(Pass::simplify), merges_ = is_on(Pass::cse);
   std::vector<int32_t> maker_;  // per value: index of its node, -1 for inputs
   std::unordered_multimap<uint64_t, uint32_t> by_hash_;  // node indices
 };

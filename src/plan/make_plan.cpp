@@ -3,8 +3,8 @@
 
 #include "ir/check.h"
 #include "ir/environment.h"
-#include "ir/plain.h"
 #include "ir/profile.h"
+#include "ir/switches.h"
 #include "plan/plan.h"
 #include "prims/primitive.h"
 

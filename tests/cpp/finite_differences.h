@@ -17,6 +17,10 @@ inline Array random_array(Ints dims, uint64_t seed = 0, double low = -1.0, doubl
   return a;
 }
 
+inline Array random_floats(Ints dims, uint64_t seed = 0) {
+  return random_array(std::move(dims), seed).cast(DType::float32);
+}
+
 inline Tensor input64(ShapeOption shape) {
   return placeholder({.shape = shape, .dtype = DType::float64});
 }

@@ -5,6 +5,7 @@
 #include "engines/native/jit/code.h"
 #include "engines/native/jit/lower.h"
 #include "fused_random.h"
+#include "ir/switches.h"
 
 namespace horngate::native::fused {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 template <class F>
 void for_each_way(F f) {
   for (const bool compiled : {false, true}) {
-    jit::set_enabled(compiled);
+    set_without(compiled ? "" : "jit");
     f(compiled);
   }
 }
@@ -41,11 +42,11 @@ constexpr Prim kBinary[] = {Prim::add, Prim::sub,     Prim::mul,     Prim::div,
                             Prim::mod, Prim::maximum, Prim::minimum, Prim::pow};
 constexpr Prim kCompare[] = {Prim::eq, Prim::ne, Prim::lt, Prim::le, Prim::gt, Prim::ge};
 
-/// `length` instructions on two inputs, one of them fed row by row; some results are outputs.
+/// `length` instructions on four inputs (see outputs()); some results are outputs.
 Program random_program(Random& random, DType dtype, int length, bool with_rest) {
   ProgramBuilder b;
-  std::vector<Reg> values = {b.input(dtype), b.input(dtype), b.constant(1.25, dtype),
-                             b.constant(-0.5, dtype)};
+  std::vector<Reg> values = {b.input(dtype), b.input(dtype),          b.input(dtype),
+                             b.input(dtype), b.constant(1.25, dtype), b.constant(-0.5, dtype)};
   std::vector<Reg> bools;
   const auto any = [&] {
     return values[static_cast<size_t>(random(0, static_cast<int64_t>(values.size()) - 1))];
@@ -83,11 +84,13 @@ Program random_program(Random& random, DType dtype, int length, bool with_rest) 
   return b.build();
 }
 
-/// Outputs of a program on an extent of (rows, cols), the second input one value per row.
+/// Outputs of a program on an extent of (rows, cols); the second and third input are one value per row, the fourth is
+/// one in all.
 std::vector<std::vector<unsigned char>> outputs(const Program& p, int64_t rows, int64_t cols,
                                                 const void* x, const void* y, bool in_place) {
   std::vector<Access> out(p.outputs.size(), Access{{cols, 1}, 0});
-  const auto group = Group::make(p, Ints{rows, cols}, {{{cols, 1}, 0}, {{1, 0}, 0}}, out);
+  const auto group = Group::make(p, Ints{rows, cols},
+                                 {{{cols, 1}, 0}, {{1, 0}, 0}, {{1, 0}, rows}, {{0, 0}, 5}}, out);
   std::vector<std::vector<unsigned char>> results;
   std::vector<void*> pointers;
   for (const Output& o : p.outputs)
@@ -97,14 +100,14 @@ std::vector<std::vector<unsigned char>> outputs(const Program& p, int64_t rows, 
     std::memcpy(results[0].data(), x, results[0].size() - 8);
     x = results[0].data();
   }
-  run(*group, {x, y}, pointers);
+  run(*group, {x, y, y, y}, pointers);
   return results;
 }
 
 template <class T>
 void check_random(DType dtype, int programs) {
   Random random(11);
-  const std::vector<T> x = mixed<T>(4000, 1), y = mixed<T>(4000, 2);
+  const std::vector<T> x = mixed<T>(4000, 1), y = mixed<T>(8000, 2);
   for (int k = 0; k < programs; ++k) {
     const int length = static_cast<int>(random(2, k % 10 == 0 ? 100 : 20));
     const Program p = random_program(random, dtype, length, k % 5 == 0);
@@ -232,6 +235,32 @@ TEST(Jit, ConvertsStoredTypes) {
       });
     }
   }
+}
+
+/// The addresses of values that are one per row share a general register: the second address must not be looked up
+/// before the first was used.
+TEST(Jit, AProductAndASumOfValuesOfTheRow) {
+  constexpr int64_t kCount = 128;
+  ProgramBuilder b;
+  const Reg x = b.input(DType::float32), s = b.input(DType::float32), t = b.input(DType::float32);
+  const Reg l = b.op(Prim::log, DType::float32, x);
+  b.output(l);
+  b.output(b.op(Prim::add, DType::float32, b.op(Prim::mul, DType::float32, l, s), t));
+  const Program p = b.build();
+  const std::vector<float> in = mixed<float>(kCount, 3);
+  const float factor = 0.75f, summand = -0.25f;
+  for_each_simd([&] {
+    for_each_way([&](bool compiled) {
+      std::vector<float> first(kCount), second(kCount);
+      run(*Group::make(p, {kCount}, {{{1}, 0}, {{0}, 0}, {{0}, 0}}, {{{1}, 0}, {{1}, 0}}),
+          {in.data(), &factor, &summand}, {first.data(), second.data()});
+      for (size_t i = 0; i < kCount; ++i) {
+        const double want = double{first[i]} * factor + summand;
+        if (!std::isfinite(want)) continue;
+        ASSERT_NEAR(second[i], want, 1e-5) << "compiled " << compiled << ", element " << i;
+      }
+    });
+  });
 }
 
 // More live values than registers.

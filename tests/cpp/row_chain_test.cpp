@@ -13,17 +13,13 @@
 namespace horngate {
 namespace {
 
-using testing::random_array;
+using testing::random_floats;
 
 std::string steps_of(const Tensors& inputs, const Tensors& outputs) {
   const Program p = to_program(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const ValueId v : p.graph.inputs) types.push_back(p.graph.values[v]);
   return native::Executable(*specialise(prepare(p.graph, false), types, {}).result).describe();
-}
-
-Array floats(Ints dims, uint64_t seed = 0) {
-  return random_array(std::move(dims), seed).cast(DType::float32);
 }
 
 Array ones_of(int64_t n) {
@@ -42,7 +38,7 @@ TEST(RowChain, AVarianceIsTheSameForAnyNumberOfThreads) {
   const Tensor x = placeholder({.shape = {kRows, kColumns}});
   const Tensor y = var(x, {.axis = 1});
   EXPECT_NE(steps_of({x}, {y}).find("rows("), std::string::npos) << steps_of({x}, {y});
-  const Array at = floats({kRows, kColumns});
+  const Array at = random_floats({kRows, kColumns});
   std::vector<float> first;
   for (int threads : {1, 2, 5}) {
     const ThreadCount count(threads);
@@ -62,7 +58,7 @@ TEST(RowChain, AVarianceIsTheSameForAnyNumberOfThreads) {
 TEST(RowChain, MoreThreadsThanThePlanWasMadeFor) {
   const Tensor x = placeholder({.shape = {2048, 700}});
   const Function f = function({x}, {var(x, {.axis = 1})});
-  const Array at = floats({2048, 700});
+  const Array at = random_floats({2048, 700});
   std::vector<float> one;
   {
     const ThreadCount count(1);
@@ -107,7 +103,7 @@ TEST(RowChain, LogSoftmaxIsNotWrittenForACrossentropy) {
   const Tensor y = sparse_categorical_crossentropy(label, x, {.from_logits = true});
   EXPECT_NE(steps_of({x, label}, {y}).find("rows(log_softmax"), std::string::npos)
       << steps_of({x, label}, {y});
-  const Array at = floats({kRows, kClasses});
+  const Array at = random_floats({kRows, kClasses});
   Array labels(DType::int32, {kRows});
   for (int64_t r = 0; r < kRows; ++r)
     labels.data<int32_t>()[r] = static_cast<int32_t>(r * 31 % kClasses);
@@ -129,7 +125,7 @@ TEST(RowChain, ASoftmaxInTheMiddleOfThreeAxes) {
   const Tensor x = placeholder({.shape = {kOuter, kInner, kClasses}});
   const Tensor y = sum(square(softmax(x * 2.0f)), {.axis = -1});
   EXPECT_NE(steps_of({x}, {y}).find("rows("), std::string::npos) << steps_of({x}, {y});
-  const Array at = floats({kOuter, kInner, kClasses});
+  const Array at = random_floats({kOuter, kInner, kClasses});
   const std::vector<float> got = function({x}, {y})({at})[0].to_vector<float>();
   for (int64_t r = 0; r < kOuter * kInner; r += 7) {
     const float* row = at.data<float>() + r * kClasses;
@@ -145,7 +141,7 @@ TEST(RowChain, ASoftmaxThatOthersReadTooIsWritten) {
   const Tensor x = placeholder({.shape = {kRows, kClasses}});
   const Tensor p = softmax(x);
   const Tensor entropy = sum(p * log(p), {.axis = -1});
-  const Array at = floats({kRows, kClasses});
+  const Array at = random_floats({kRows, kClasses});
   const Tensors out{p, entropy, sum(p, {.axis = 0})};
   EXPECT_NE(steps_of({x}, out).find("rows("), std::string::npos) << steps_of({x}, out);
   const Arrays got = function({x}, out)({at});
@@ -169,7 +165,7 @@ TEST(RowChain, ASoftmaxOfAPartOfSomethingLarger) {
   const Tensor x = placeholder({.shape = {2 * kRows, kClasses}});
   const Tensor part = slice(x, {kRows, 0}, {kRows, kClasses});
   const Tensor y = sum(square(softmax(part)), {.axis = -1});
-  const Array at = floats({2 * kRows, kClasses});
+  const Array at = random_floats({2 * kRows, kClasses});
   const std::vector<float> got = function({x}, {y})({at})[0].to_vector<float>();
   for (int64_t r = 0; r < kRows; r += 11) {
     const float* row = at.data<float>() + (kRows + r) * kClasses;
@@ -188,7 +184,7 @@ TEST(RowChain, LayerNormalizationAndItsGradient) {
   const Tensor v = var(x, {.axis = -1, .keepdims = true});
   const Tensor y = (x - m) / sqrt(v + 1e-5) * gain;
   const Tensor dx = gradients(sum(y * y * y), {x})[0];
-  const Arrays at{floats({kRows, kColumns}), floats({kColumns}, 1)};
+  const Arrays at{random_floats({kRows, kColumns}), random_floats({kColumns}, 1)};
   const Arrays got = function({x, gain}, {y, dx})(at);
   // The same on a few rows, which are no chain.
   for (int64_t r : {int64_t{0}, int64_t{511}, kRows - 1}) {

@@ -14,7 +14,7 @@
 namespace horngate {
 namespace {
 
-using testing::random_array;
+using testing::random_floats;
 
 // Sanitizers cannot look into how one of the clones is chosen, which is before the program starts.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
@@ -89,10 +89,6 @@ class Speed : public ::testing::Test {
   static void keep(void* p) { asm volatile("" : : "r"(p) : "memory"); }
 };
 
-Array floats(Ints dims, uint64_t seed = 0) {
-  return random_array(std::move(dims), seed).cast(DType::float32);
-}
-
 Tensor input(ShapeOption shape) { return placeholder({.shape = std::move(shape)}); }
 
 TEST_F(Speed, Call) {
@@ -113,7 +109,7 @@ TEST_F(Speed, ElementwiseChain) {
   constexpr int64_t kCount = 1 << 20;
   const Tensor x = input({None}), y = input({None});
   const Function f = function({x, y}, {(x * 1.1f + 0.3f) * y - relu(x) / (abs(y) + 1.0f)});
-  const Array a = floats({kCount}), b = floats({kCount}, 1);
+  const Array a = random_floats({kCount}), b = random_floats({kCount}, 1);
   expect_at_most(3.4, [&] { (void)f({a, b}); }, copy(kCount * 4));
 }
 
@@ -121,64 +117,65 @@ TEST_F(Speed, TanhAndExp) {
   constexpr int64_t kCount = 1 << 16;
   const Tensor x = input({None});
   const Function f = function({x}, {tanh(x) + exp(-(x * x))});
-  const Array a = floats({kCount});
+  const Array a = random_floats({kCount});
   expect_at_most(1.3, [&] { (void)f({a}); }, products(kCount * 32));
 }
 
 TEST_F(Speed, SumOfRows) {
   const Tensor x = input({None, 2048});
   const Function f = function({x}, {sum(x, {.axis = 1})});
-  const Array a = floats({2048, 2048});
+  const Array a = random_floats({2048, 2048});
   expect_at_most(0.6, [&] { (void)f({a}); }, copy(2048 * 2048 * 4));
 }
 
 TEST_F(Speed, SumOfColumns) {
   const Tensor x = input({None, 2048});
   const Function f = function({x}, {sum(x, {.axis = 0})});
-  const Array a = floats({2048, 2048});
+  const Array a = random_floats({2048, 2048});
   expect_at_most(0.6, [&] { (void)f({a}); }, copy(2048 * 2048 * 4));
 }
 
 TEST_F(Speed, Softmax) {
   const Tensor x = input({None, 1000});
   const Function f = function({x}, {softmax(x)});
-  const Array a = floats({64, 1000});
+  const Array a = random_floats({64, 1000});
   expect_at_most(1.8, [&] { (void)f({a}); }, products(64 * 1000 * 16));
 }
 
 TEST_F(Speed, Transpose) {
   const Tensor x = input({None, 1024});
   const Function f = function({x}, {transpose(x)});
-  const Array a = floats({1024, 1024});
+  const Array a = random_floats({1024, 1024});
   expect_at_most(8, [&] { (void)f({a}); }, copy(1024 * 1024 * 4));
 }
 
 TEST_F(Speed, Matmul) {
   const Tensor x = input({None, 384}), y = input({384, 384});
   const Function f = function({x, y}, {dot(x, y)});
-  const Array a = floats({384, 384}), b = floats({384, 384}, 1);
+  const Array a = random_floats({384, 384}), b = random_floats({384, 384}, 1);
   expect_at_most(1.6, [&] { (void)f({a, b}); }, products(384 * 384 * 384));
 }
 
 /// Winograd's way needs fewer multiplications than the sum written out.
 TEST_F(Speed, Convolution) {
   const Tensor x = input({None, 32, 32, 64});
-  const Variable w = variable(floats({3, 3, 64, 64}, 1));
+  const Variable w = variable(random_floats({3, 3, 64, 64}, 1));
   const Function f = function(
       {x}, {conv2d(x, w, {.padding = Padding::same, .data_format = DataFormat::channels_last})});
-  const Array a = floats({4, 32, 32, 64});
+  const Array a = random_floats({4, 32, 32, 64});
   expect_at_most(0.5, [&] { (void)f({a}); }, products(int64_t{4} * 32 * 32 * 64 * 64 * 9));
 }
 
 TEST_F(Speed, TrainingStep) {
   constexpr int64_t kBatch = 128, kWidth = 512;
   const Tensor x = input({None, kWidth});
-  const Variable u = variable(floats({kWidth, kWidth})), v = variable(floats({kWidth, kWidth}, 1));
+  const Variable u = variable(random_floats({kWidth, kWidth})),
+                 v = variable(random_floats({kWidth, kWidth}, 1));
   const Tensor loss = mean(square(dot(relu(dot(x, u)), v)));
   const Tensors grads = gradients(loss, {u, v});
   const Function f =
       function({x}, {loss}, {update_sub(u, 1e-9f * grads[0]), update_sub(v, 1e-9f * grads[1])});
-  const Array a = floats({kBatch, kWidth}, 2);
+  const Array a = random_floats({kBatch, kWidth}, 2);
   // Two products forward, two for the weights, one back.
   expect_at_most(1.8, [&] { (void)f({a}); }, products(5 * kBatch * kWidth * kWidth));
 }

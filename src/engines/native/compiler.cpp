@@ -4,7 +4,7 @@
 #include "engines/native/layout.h"
 #include "engines/native/work.h"
 #include "ir/check.h"
-#include "ir/plain.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 
@@ -20,12 +20,13 @@ void Executable::Compiler::run() {
   find_stable();
   const std::vector<StepNodes> steps = fuse(g_);
   consumers_ = consumers_of(g_);
-  views_ = find_views(g_, steps, maker_, consumers_);
+  if (is_on(Pass::views)) views_ = find_views(g_, steps, maker_, consumers_);
   make_steps(steps);
-  if (!g_.in_place.empty())
-    merge_updates();
-  else if (!is_plain())
+  if (!g_.in_place.empty()) {
+    if (is_on(Pass::merge_updates)) merge_updates();
+  } else if (is_on(Pass::row_chains)) {
     chain_rows();
+  }
   make_groups();
   place_outputs();
   place_sparse();
@@ -102,7 +103,7 @@ void Executable::Compiler::make_groups() {
 }
 
 void Executable::compile(const Graph& graph) {
-  const std::optional<Graph> other = channels_last(graph);
+  const std::optional<Graph> other = is_on(Pass::layout) ? channels_last(graph) : std::nullopt;
   Compiler(other ? *other : graph, *this).run();
 }
 

@@ -2,13 +2,13 @@
 #include "engines/native/compiler.h"
 #include "ir/align.h"
 #include "ir/check.h"
-#include "ir/plain.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 
 void Executable::Compiler::find_stable() {
   stable_.assign(g_.values.size(), 0);
-  if (is_plain()) return;
+  if (!is_on(Pass::early)) return;
   for (uint32_t i : g_.stable) stable_[g_.inputs[i]] = !g_.values[g_.inputs[i]].sparse;
   for (const GraphNode& n : g_.nodes) {
     uint8_t stable = !(primitive(n.prim).flags & kEffect);
@@ -18,6 +18,7 @@ void Executable::Compiler::find_stable() {
 }
 
 void Executable::Compiler::prepare_operands(Step& step, StepValues& values) {
+  if (!is_on(Pass::packing)) return;
   Kernel* kernel = step.kernel.get();
   for (size_t i = 0; i < values.in.size(); ++i) {
     const size_t bytes = kernel->packed_bytes(i);

@@ -4,6 +4,7 @@
 
 #include "engines/native/compiler.h"
 #include "engines/native/memory_plan.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 namespace {
@@ -107,6 +108,7 @@ void Executable::Compiler::plan_memory() {
 ValueId Executable::Compiler::find_donor(const Step& step, const StepValues& values, size_t o,
                                          size_t s, const std::vector<size_t>& last,
                                          const std::vector<ValueId>& taken) const {
+  if (!is_on(Pass::sharing)) return kNoValue;
   if (values.out[o] >= g_.values.size()) return kNoValue;  // a packed form
   const TensorType& out = g_.values[values.out[o]];
   for (size_t i = 0; i < values.in.size(); ++i) {

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "engines/native/kernel.h"
-#include "ir/plain.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 namespace {
@@ -70,10 +70,8 @@ class Fuser {
 
   std::vector<StepNodes> run() {
     for (size_t i = g_.nodes.size(); i-- > 0;) visit(static_cast<uint32_t>(i));
-    if (!plain_) {
-      merge_neighbours();
-      recompute();
-    }
+    if (is_on(Pass::neighbours)) merge_neighbours();
+    if (is_on(Pass::recompute)) recompute();
     std::vector<StepNodes> steps;
     for (uint32_t i = 0; i < g_.nodes.size(); ++i) {
       const How how = primitive(g_.nodes[i].prim).how;
@@ -95,7 +93,7 @@ class Fuser {
     const How how = primitive(n.prim).how;
     if (how == How::reduction) return open(i, g_.values[n.in[0]].shape);
     if (how != How::elementwise) return;
-    if (plain_) return open(i, g_.values[n.out[0]].shape);
+    if (!is_on_) return open(i, g_.values[n.out[0]].shape);
     int32_t best = -1;
     uint32_t earliest = UINT32_MAX;
     bool elsewhere = is_output_[n.out[0]];
@@ -288,7 +286,7 @@ class Fuser {
   }
 
   const Graph& g_;
-  const bool plain_ = is_plain();
+  const bool is_on_ = is_on(Pass::fusion);
   std::vector<int32_t> group_;
   std::vector<Open> groups_;
   std::vector<SmallVec<uint32_t, 2>> consumers_;

@@ -6,7 +6,7 @@
 #include "engines/native/fused/machine_build.h"
 #include "engines/native/fused/simd.h"
 #include "engines/native/jit/lower.h"
-#include "ir/check.h"
+#include "ir/switches.h"
 
 namespace horngate::native::fused {
 namespace {
@@ -16,7 +16,7 @@ constexpr int64_t kWorthCompiling = 128;
 
 std::optional<jit::Isa> compiled_isa() {
   const std::string_view target = simd_target();
-  if (!jit::is_enabled()) return std::nullopt;
+  if (!is_on(Pass::jit)) return std::nullopt;
   if (target == "avx512") return jit::Isa::avx512;
   if (target == "avx2") return jit::Isa::avx2;
   return std::nullopt;

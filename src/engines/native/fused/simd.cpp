@@ -2,12 +2,12 @@
 #include "engines/native/fused/simd.h"
 
 #include <atomic>
-#include <cstdlib>
 
 #include "engines/native/fused/targets.h"
 #include "hwy/highway.h"
 #include "ir/check.h"
-#include "ir/plain.h"
+#include "ir/environment.h"
+#include "ir/switches.h"
 
 namespace horngate::native::fused {
 namespace {
@@ -40,8 +40,8 @@ int find(std::string_view name) {
 
 std::atomic<int>& chosen() {
   static std::atomic<int> simd = [] {
-    const char* text = std::getenv("HORNGATE_SIMD");
-    if (!text || !*text) return is_plain() ? 0 : best();
+    const std::string_view text = environment_text("HORNGATE_SIMD");
+    if (text.empty()) return is_plain() ? 0 : best();
     const int forced = find(text);
     if (forced < 0) fail_name("HORNGATE_SIMD", "", text);
     return forced;

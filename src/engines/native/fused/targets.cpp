@@ -3,11 +3,11 @@
 #include "engines/native/fused/targets.h"  // before Highway
 
 #include <cstdint>
-#include <cstdlib>
 #include <initializer_list>
 #include <string_view>
 
 #include "hwy/targets.h"
+#include "ir/environment.h"
 
 #if HWY_ARCH_X86
 #include <cpuid.h>
@@ -60,8 +60,7 @@ int64_t find_targets() { return HWY_STATIC_TARGET; }
 
 /// HORNGATE_SIMD; fused/simd.cpp says when it makes no sense.
 int64_t allowed_targets() {
-  const char* text = std::getenv("HORNGATE_SIMD");
-  const std::string_view name = text ? text : "";
+  const std::string_view name = horngate::environment_text("HORNGATE_SIMD");
   if (name == "scalar") return HWY_STATIC_TARGET;
   if (name == "sse4") return HWY_STATIC_TARGET | HWY_SSE4;
   if (name == "avx2") return HWY_STATIC_TARGET | HWY_SSE4 | HWY_AVX2;

@@ -1,12 +1,9 @@
 #include "engines/native/jit/code.h"
-#include "ir/environment.h"
-#include "ir/plain.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -18,15 +15,7 @@ constexpr size_t kVectorBytes = 64;
 /// Each takes a page, and the kernel limits the number of mappings.
 constexpr size_t kMostCodes = 16384;
 
-std::atomic<bool>& enabled() {
-  static std::atomic<bool> value = environment_flag("HORNGATE_JIT", true);
-  return value;
-}
-
 }  // namespace
-
-bool is_enabled() { return enabled() && !is_plain(); }
-void set_enabled(bool value) { enabled() = value; }
 
 std::unique_ptr<Code> Code::make(const Binary& binary) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -63,8 +63,4 @@ class Code {
 /// Null where it cannot be made.
 std::shared_ptr<const Code> compile(const Recording& recording);
 
-/// HORNGATE_JIT=0 switches it off, and so can a test.
-bool is_enabled();
-void set_enabled(bool enabled);
-
 }  // namespace horngate::native::jit

@@ -104,6 +104,8 @@ int32_t Emitter::pool_offset(Id v) {
 Gpr Emitter::pointer(Assembler& a, uint16_t operand) {
   for (size_t i = 0; i < pointers_.size(); ++i)
     if (pointers_[i] == operand) return kPointers[i];
+  failed_ |= scratch_held_;  // the address in it would be lost
+  scratch_held_ = true;
   a.load_pointer(kScratch, kOperands, operand * 8);
   return kScratch;
 }
@@ -133,6 +135,7 @@ void Emitter::fetch(Assembler& a, int reg, Id v) {
     a.vector(float_op(0x10), reg, 0, Rm::constant(pool_offset(v), false));
   } else if (m.op == MicroOp::uniform) {
     a.vector(m.imm ? float_op(0x10) : broadcast, reg, 0, Rm::at(pointer(a, m.operand)));
+    scratch_held_ = false;
   } else {
     a.vector(float_op(0x10), reg, 0, Rm::at(rsp, value(v).spill * vector_bytes_));
   }
@@ -248,6 +251,7 @@ void Emitter::emit_all() {
   for (size_t p = 0; p < code_.size() && !failed_; ++p) {
     if (is_lazy(code_[p].op) || (!is_effect(code_[p].op) && values_[p].uses.empty())) continue;
     std::fill(locked_.begin(), locked_.end(), false);
+    scratch_held_ = false;
     one(static_cast<Id>(p));
   }
 }

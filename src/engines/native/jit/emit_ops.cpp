@@ -62,16 +62,15 @@ void Emitter::fused(Id v, uint8_t code132) {
       body_.vector(form213, dst, rb, anywhere(c, v));
     }
   } else {
-    // A copy of the addend, best straight from memory.
+    // A copy of the addend, best straight from memory; before b, whose address may need the same register.
     if (value(a).reg < 0) std::swap(a, b);
     const int ra = in_register(a, v);
-    const Rm rb = anywhere(b, v);
     dst = take(v);
     if (value(c).reg >= 0)
       body_.vector(float_op(0x28), dst, 0, Rm::of(value(c).reg));
     else
       fetch(body_, dst, c);
-    body_.vector(form231, dst, ra, rb);
+    body_.vector(form231, dst, ra, anywhere(b, v));
   }
   release_dead(m, v);
   value(v).reg = dst;
@@ -82,7 +81,6 @@ void Emitter::fused(Id v, uint8_t code132) {
 void Emitter::copysign(Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
   const int rb = in_register(m.b, v);
-  const Rm rc = anywhere(m.c, v);
   int dst;
   if (value(m.a).reg >= 0 && dies(m.a, v) && m.a != m.b) {
     dst = value(m.a).reg;
@@ -91,7 +89,7 @@ void Emitter::copysign(Id v) {
     dst = take(v);
     body_.vector(float_op(0x28), dst, 0, Rm::of(ra));
   }
-  body_.vector({3, 1, 0x25, wide_}, dst, rb, rc, 0xd8);
+  body_.vector({3, 1, 0x25, wide_}, dst, rb, anywhere(m.c, v), 0xd8);
   release_dead(m, v);
   value(v).reg = dst;
   holder_[static_cast<size_t>(dst)] = v;

@@ -85,6 +85,8 @@ class Emitter {
   static constexpr unsigned kNoMasks = 1u | 1u << kRest;  // k registers in use; k0 means "no mask"
   int spills_ = 0;
   bool failed_ = false;
+  bool scratch_held_ =
+      false;  // an operand of this operation is addressed through the scratch register
   std::vector<uint16_t> pointers_;  // operands whose address has a register
   std::vector<Stream> streams_;
   std::vector<uint8_t> pool_;

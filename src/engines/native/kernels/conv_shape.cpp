@@ -6,7 +6,7 @@
 
 #include "engines/native/kernels/winograd.h"
 #include "engines/native/kernels/workers.h"
-#include "ir/plain.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 namespace {
@@ -167,7 +167,8 @@ KernelPtr make_conv_kernel(const ConvShape& s, ConvResult result, DType dtype) {
   if (dtype == DType::float32) {
     if (KernelPtr k = make_conv_adapted(s, result)) return k;
     if (KernelPtr k = make_conv_winograd(s, result)) return k;
-    if (KernelPtr k = make_conv_onednn(s, result)) return k;
+    if (is_on(Pass::onednn))
+      if (KernelPtr k = make_conv_onednn(s, result)) return k;
   }
   if (KernelPtr k = make_conv_depthwise(s, result, dtype)) return k;
   return make_conv_gemm(s, result, dtype);

@@ -10,7 +10,7 @@
 #include "engines/native/kernels/transpose_tile.h"
 #include "engines/native/kernels/winograd.h"
 #include "engines/native/kernels/workers.h"
-#include "ir/environment.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 namespace {
@@ -399,12 +399,6 @@ class WinogradFilterGrad final : public Kernel {
   int64_t units_ = 1, slots_ = 1;
 };
 
-/// This machine has the vectors for it, and HORNGATE_WINOGRAD=0 does not forbid it.
-bool is_on() {
-  static const bool kOn = winograd::is_fast() && environment_flag("HORNGATE_WINOGRAD", true);
-  return kOn;
-}
-
 /// Whether Winograd's way is possible for y and pays.
 bool pays(const ConvShape& s) {
   constexpr ConvShape::Axes kOnes{1, 1, 1};
@@ -427,7 +421,7 @@ bool pays_for_weights(const ConvShape& s) {
 }  // namespace
 
 KernelPtr make_conv_winograd(const ConvShape& s, ConvResult result) {
-  if (!is_on()) return nullptr;
+  if (!winograd::is_fast() || !is_on(Pass::winograd)) return nullptr;
   if (result != ConvResult::dx) {
     if (result == ConvResult::dw)
       return pays_for_weights(s) ? std::make_unique<WinogradFilterGrad>(s) : nullptr;

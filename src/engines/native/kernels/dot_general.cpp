@@ -8,7 +8,7 @@
 #include "engines/native/kernels/half.h"
 #include "engines/native/kernels/packed_gemm.h"
 #include "engines/native/kernels/workers.h"
-#include "ir/plain.h"
+#include "ir/switches.h"
 
 namespace horngate::native::kernels {
 
@@ -139,7 +139,8 @@ class DotGeneral final : public Kernel {
     if constexpr (std::is_floating_point_v<T>) blas::prepare(tiles_.m * tiles_.n * k_);
     if (m_ == 1 || n_ == 1) cut_vector();
     plain_ = is_plain();
-    packs_ = !plain_ && packs_well();
+    may_pack_ = is_on(Pass::packed_products);
+    packs_ = may_pack_ && packs_well();
     if (packs_) bytes_ = aligned_bytes(static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float));
     for (Operand* o : {&a_, &b_})
       if (o->transpose) {
@@ -157,7 +158,7 @@ class DotGeneral final : public Kernel {
     const bool worth = std::is_same_v<T, float> && operand == 1 && batch_ == 1 &&
                        n_ >= kLeastPacked && k_ >= kLeastPacked && k_ <= kMostPacked &&
                        n_ * k_ <= most_floats && m_ * n_ * k_ <= kMostProducts;
-    if (!worth || a_.transpose || b_.transpose) return 0;
+    if (!may_pack_ || !worth || a_.transpose || b_.transpose) return 0;
     return static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float);
   }
   void pack(size_t, const void* from, void* to, void*) override {
@@ -301,7 +302,7 @@ class DotGeneral final : public Kernel {
   Operand a_, b_;
   Tiles tiles_{};
   bool packed_ = false, packs_ = false;  // b comes in panels; it is packed in each run
-  bool plain_ = false;
+  bool plain_ = false, may_pack_ = false;
   int64_t m_ = 0, n_ = 0, k_ = 0, batch_ = 0;
   size_t bytes_ = 0, inner_bytes_ = 0;
 };

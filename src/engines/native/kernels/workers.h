@@ -16,9 +16,9 @@ inline int64_t slots_for(int64_t units) {
   return std::clamp<int64_t>(units, 1, std::max(1, thread_count()));
 }
 
-/// Calls f(slot, unit) for each unit; no two calls with the same slot overlap. Each
-/// slot begins with neighbouring units and then helps the others, so what a unit writes must not
-/// depend on its slot. f must not throw.
+/// Calls f(slot, unit) for each unit; no two calls with the same slot overlap. Each slot
+/// begins with neighbouring units and then helps the others, so what a unit writes must not depend
+/// on its slot. f must not throw.
 template <class F>
 void for_units(int64_t units, int64_t slots, F&& f) {
   if (slots <= 1 || units <= 1) {
