@@ -54,11 +54,10 @@ class Executable::Compiler::GroupMaker {
       regs_[n.out[0]] = r;
       if (!is_read_outside(nodes_.nodes[k])) continue;
       builder_.output(r);
-      const auto part = compiler_.views_.parts.find(n.out[0]);
-      if (part == compiler_.views_.parts.end())
-        store(n.out[0], n.out[0], true, {contiguous_strides(extent_), 0});
+      if (const View* part = compiler_.views_.find(n.out[0]))
+        store(n.out[0], part->source, false, part->access);
       else
-        store(n.out[0], part->second.source, false, part->second.access);
+        store(n.out[0], n.out[0], true, {contiguous_strides(extent_), 0});
     }
     step_.name += ")";
     group.program = builder_.build();
@@ -93,12 +92,11 @@ class Executable::Compiler::GroupMaker {
   fused::Reg input(ValueId v) {
     count_bytes(v);
     const Ints dims = g_.values[v].shape.dims();
-    const auto view = compiler_.views_.slices.find(v);
-    const bool direct = view == compiler_.views_.slices.end();
-    in_.push_back(direct ? broadcast_access(dims, extent_)
-                         : broadcast_view(view->second.access, dims, extent_));
-    values_.in.push_back(direct ? v : view->second.source);
-    values_.in_whole.push_back(direct && dims == extent_);
+    const View* view = compiler_.views_.find(v);
+    in_.push_back(view ? broadcast_view(view->access, dims, extent_)
+                       : broadcast_access(dims, extent_));
+    values_.in.push_back(view ? view->source : v);
+    values_.in_whole.push_back(!view && dims == extent_);
     return builder_.input(g_.values[v].dtype);
   }
 

@@ -7,14 +7,19 @@
 namespace horngate::native {
 
 void Executable::Compiler::merge_updates() {
-  std::vector<int64_t> made_by(alias_of_.size(), -1);
-  for (size_t s = 0; s < values_.size(); ++s)
-    for (ValueId v : values_[s].out) made_by[v] = static_cast<int64_t>(s);
+  std::vector<int64_t> made_by(alias_of_.size(),
+                               -1);  // the last step so far that writes it, or a part of it
+  const auto made = [&](size_t s, size_t by) {
+    for (ValueId v : values_[s].out) made_by[v] = std::max(made_by[v], static_cast<int64_t>(by));
+  };
   std::unordered_multimap<size_t, size_t> by_program;
   std::vector<uint8_t> merged(values_.size(), 0);
   for (size_t s = 0; s < values_.size(); ++s) {
     PendingGroup& group = pending_[s];
-    if (group.sets.empty() || !group.reduced.empty()) continue;
+    if (group.sets.empty() || !group.reduced.empty()) {
+      made(s, s);
+      continue;
+    }
     int64_t ready = -1;
     for (ValueId v : values_[s].in) ready = std::max(ready, made_by[alias_of_[v]]);
     const size_t hash = group.program.hash();
@@ -25,6 +30,7 @@ void Executable::Compiler::merge_updates() {
     });
     if (host == last) {
       by_program.emplace(hash, s);
+      made(s, s);
       continue;
     }
     const size_t h = host->second;
@@ -37,7 +43,7 @@ void Executable::Compiler::merge_updates() {
     append(values_[h].out, values_[s].out);
     append(values_[h].in_whole, values_[s].in_whole);
     append(values_[h].out_whole, values_[s].out_whole);
-    for (ValueId v : values_[s].out) made_by[v] = static_cast<int64_t>(h);
+    made(s, h);
     merged[s] = 1;
   }
   for (size_t s = 0; s < values_.size(); ++s)
@@ -47,12 +53,13 @@ void Executable::Compiler::merge_updates() {
 
 void Executable::Compiler::chain_rows() {
   std::vector<std::optional<RowMember>> members(values_.size());
+  bool any = false;
+  for (size_t s = 0; s < members.size(); ++s) any |= (members[s] = row_member(s)).has_value();
+  if (!any) return;
   const auto used = find_uses();
-  for (size_t s = 0; s < members.size(); ++s) {
-    members[s] = row_member(s);
-    if (!members[s]) continue;
-    for (RowMember::Operand& o : members[s]->out) o.last_use = used[o.root].second;
-  }
+  for (std::optional<RowMember>& m : members)
+    if (m)
+      for (RowMember::Operand& o : m->out) o.last_use = used[o.root].second;
   const std::vector<RowRange> chains = find_row_chains(members);
   if (chains.empty()) return;
   std::vector<uint8_t> gone(values_.size(), 0);

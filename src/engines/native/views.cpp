@@ -26,10 +26,10 @@ void add_parts(const Graph& g, const GraphNode& concat, Views& views) {
   const ValueId whole = concat.out[0];
   View part{whole, {contiguous_strides(g.values[whole].shape.dims()), 0}};
   for (ValueId v : concat.in) {
-    views.parts[v] = part;
+    views.places[v] = part;
     part.access.offset += g.values[v].shape.dim(axis) * part.access.stride[axis];
   }
-  views.concats.insert(whole);
+  views.stepless.insert(whole);
 }
 
 }  // namespace
@@ -73,8 +73,10 @@ Views find_views(const Graph& g, const std::vector<StepNodes>& steps,
   for (const GraphNode& n : g.nodes) {
     if (n.prim == Prim::slice && n.in.size() == 1) {
       const Consumers& readers = consumers[n.out[0]];
-      if (!readers.empty() && std::all_of(readers.begin(), readers.end(), grouped))
-        views.slices[n.out[0]] = slice_view(g, n);
+      if (!readers.empty() && std::all_of(readers.begin(), readers.end(), grouped)) {
+        views.places[n.out[0]] = slice_view(g, n);
+        views.stepless.insert(n.out[0]);
+      }
     }
     if (n.prim != Prim::concat) continue;
     const auto fits = [&](ValueId v) {

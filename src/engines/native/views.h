@@ -26,11 +26,16 @@ struct View {
 };
 
 struct Views {
-  std::unordered_map<ValueId, View> slices;  // read in place
-  std::unordered_map<ValueId, View> parts;   // written into a concat
-  std::unordered_set<ValueId> concats;       // written by parts
-  /// Needs no step of its own.
-  bool hides(ValueId v) const { return slices.count(v) || concats.count(v); }
+  std::unordered_map<ValueId, View>
+      places;  // of slices, which are read there, and of parts, which are written there too
+  std::unordered_set<ValueId>
+      stepless;  // slices, and concats that are written by parts: no step of their own
+  /// Where the value lies in the memory of another, or null.
+  const View* find(ValueId v) const {
+    const auto it = places.find(v);
+    return it == places.end() ? nullptr : &it->second;
+  }
+  bool hides(ValueId v) const { return stepless.count(v) != 0; }
 };
 /// `maker`: per value the node that makes it, or -1.
 Views find_views(const Graph& graph, const std::vector<StepNodes>& steps,
