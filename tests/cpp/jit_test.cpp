@@ -237,6 +237,42 @@ TEST(Jit, ConvertsStoredTypes) {
   }
 }
 
+/// Machine code beside its interpreter, which shares nothing with the assembler, the registers and the schedule.
+template <class T>
+void check_interpreted(DType dtype) {
+  set_verified(true);
+  Random random(23);
+  const std::vector<T> x = mixed<T>(2000, 5), y = mixed<T>(4000, 6);
+  for (int k = 0; k < 200; ++k) {
+    const Program p = random_program(random, dtype, static_cast<int>(random(2, 30)), k % 5 == 0);
+    const int64_t cols = random(1, 300), rows = random(1, 2000 / cols);
+    for_each_simd([&] {
+      (void)outputs(p, rows, cols, x.data(), y.data(), random.chance(30));
+      ASSERT_EQ(jit::take_difference(), "") << "program " << k;
+    });
+  }
+  set_verified(false);
+}
+TEST(Jit, MachineCodeDoesWhatTheMicroCodeSays) {
+  check_interpreted<float>(DType::float32);
+  check_interpreted<double>(DType::float64);
+}
+
+TEST(Jit, ADifferenceIsNoticed) {
+  jit::Recording r(jit::Isa::avx2, 4);
+  jit::lower_store(r, DType::float32, 1, jit::lower_load(r, DType::float32, 0));
+  const jit::Interpreter interpreter(r);
+  std::vector<float> in(5, 2.0f), out(5, 2.0f);
+  void* pointers[] = {in.data(), out.data()};
+  const auto expected = interpreter.expect(pointers, 5);
+  interpreter.compare(expected, pointers, 5);
+  EXPECT_EQ(jit::take_difference(), "");
+  out[3] = 2.5f;
+  interpreter.compare(expected, pointers, 5);
+  EXPECT_NE(jit::take_difference().find("operand 1, element 3 of 5"), std::string::npos);
+  EXPECT_EQ(jit::take_difference(), "");
+}
+
 /// The addresses of values that are one per row share a general register: the second address must not be looked up
 /// before the first was used.
 TEST(Jit, AProductAndASumOfValuesOfTheRow) {

@@ -33,6 +33,7 @@ void Executable::Compiler::run() {
   choose_early_steps();
   plan_memory();
   make_pointers();
+  if (is_verified()) verify();
 }
 
 void Executable::Compiler::place_inputs_and_constants() {

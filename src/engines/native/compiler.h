@@ -1,6 +1,6 @@
 // Compiling a static graph to the steps of an executable. compiler.cpp has the order of the work; the other files
 // have its parts: compiler_group (element-wise groups), compiler_merge (several steps become one), compiler_early
-// (what runs before the others), compiler_memory (where values lie).
+// (what runs before the others), compiler_memory (where values lie), compiler_verify (whether all that is right).
 #pragma once
 
 #include "engines/native/executable.h"
@@ -22,13 +22,25 @@ class Executable::Compiler {
     std::vector<fused::MultiGroup::Set> sets;
     std::vector<bool> reduced;
   };
+  /// Elements of a root's memory.
+  struct Touch {
+    ValueId root;
+    fused::Access access;
+    Ints extent;
+    size_t item;  // bytes of an element
+  };
+  struct Phase {
+    std::vector<Touch> reads, writes;
+  };
   struct StepValues {
     std::vector<ValueId> in, out;
     std::vector<uint8_t> in_whole, out_whole;  // of a group: accessed element by element, in order
     size_t set_in = 1, set_out = 1;            // values per set of a merged group
     const GraphNode* node = nullptr;           // of a kernel
+    std::vector<Phase> phases;  // for the verifier, of steps that do not touch all of their values
   };
   class GroupMaker;
+  class Verifier;
 
   void place_inputs_and_constants();
   void make_steps(const std::vector<StepNodes>& steps);
@@ -48,6 +60,8 @@ class Executable::Compiler {
   /// Roots that only the steps of the chain write and read.
   std::vector<ValueId> values_inside(const RowRange& chain,
                                      const std::vector<std::pair<size_t, size_t>>& used) const;
+  /// What a member of a chain touches outside of the chain.
+  static Phase phase_of(const RowMember& m, const std::vector<ValueId>& inside);
   void remove_steps(const std::vector<uint8_t>& gone);
 
   /// Values that depend on constants and stable inputs alone.
@@ -79,7 +93,9 @@ class Executable::Compiler {
                      const std::vector<size_t>& last, const std::vector<ValueId>& taken) const;
   /// May result o of a step be written into the memory of operand i?
   bool may_share(const Step& step, const StepValues& values, size_t i, size_t o) const;
+  size_t scratch_of(const Step& step) const;
   void make_pointers();
+  void verify() const;
 
   const Graph& g_;
   Executable& exe_;

@@ -3,6 +3,7 @@
 
 #include "engines/native/compiler.h"
 #include "engines/native/work.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 namespace {
@@ -142,6 +143,15 @@ class Executable::Compiler::GroupMaker {
 void Executable::Compiler::make_group(const StepNodes& s, Step& step, StepValues& values,
                                       PendingGroup& group) {
   GroupMaker(*this, s, step, values).make(group);
+  if (!is_verified()) return;
+  const fused::MultiGroup::Set& set = group.sets[0];
+  Phase& phase = values.phases.emplace_back();
+  for (size_t i = 0; i < values.in.size(); ++i)
+    phase.reads.push_back(
+        {alias_of_[values.in[i]], set.in[i], set.extent, size_of(group.program.inputs[i])});
+  for (size_t o = 0; o < values.out.size(); ++o)
+    phase.writes.push_back({alias_of_[values.out[o]], set.out[o], set.extent,
+                            size_of(group.program.outputs[o].dtype)});
 }
 
 }  // namespace horngate::native

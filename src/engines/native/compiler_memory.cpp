@@ -91,10 +91,7 @@ void Executable::Compiler::plan_memory() {
       }
       dying[last[root]].push_back(root);
     }
-    const size_t scratch = step.kernel  ? step.kernel->scratch_bytes()
-                           : step.group ? step.group->scratch_bytes()
-                                        : 0;
-    if (scratch) {
+    if (const size_t scratch = scratch_of(step)) {
       step.scratch = plan.allocate(scratch);
       plan.release(step.scratch, scratch);
     }
@@ -103,6 +100,10 @@ void Executable::Compiler::plan_memory() {
         plan.release(place_[v].at, bytes_of(v));
   }
   exe_.arena_bytes_ = plan.peak();
+}
+
+size_t Executable::Compiler::scratch_of(const Step& step) const {
+  return step.kernel ? step.kernel->scratch_bytes() : step.group ? step.group->scratch_bytes() : 0;
 }
 
 ValueId Executable::Compiler::find_donor(const Step& step, const StepValues& values, size_t o,

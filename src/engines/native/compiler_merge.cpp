@@ -3,6 +3,7 @@
 
 #include "engines/native/compiler.h"
 #include "ir/check.h"
+#include "ir/switches.h"
 
 namespace horngate::native {
 
@@ -43,6 +44,7 @@ void Executable::Compiler::merge_updates() {
     append(values_[h].out, values_[s].out);
     append(values_[h].in_whole, values_[s].in_whole);
     append(values_[h].out_whole, values_[s].out_whole);
+    append(values_[h].phases, values_[s].phases);
     made(s, h);
     merged[s] = 1;
   }
@@ -75,7 +77,10 @@ void Executable::Compiler::chain_rows() {
       gone[s] = s > chain.first;
     }
     step.name += ")";
-    RowChain made = make_row_chain(list, chain.rows, values_inside(chain, used));
+    const std::vector<ValueId> inside = values_inside(chain, used);
+    if (is_verified())
+      for (const RowMember* m : list) values.phases.push_back(phase_of(*m, inside));
+    RowChain made = make_row_chain(list, chain.rows, inside);
     step.kernel = std::move(made.kernel);
     values.in = std::move(made.in);
     values.out = std::move(made.out);
@@ -146,6 +151,18 @@ std::vector<ValueId> Executable::Compiler::values_inside(
         inside.push_back(root);
     }
   return inside;
+}
+
+Executable::Compiler::Phase Executable::Compiler::phase_of(const RowMember& m,
+                                                           const std::vector<ValueId>& inside) {
+  Phase phase;
+  const auto add = [&](std::vector<Touch>& to, const RowMember::Operand& o) {
+    if (std::find(inside.begin(), inside.end(), o.root) == inside.end())
+      to.push_back({o.root, o.access, m.extent, static_cast<size_t>(o.item)});
+  };
+  for (const RowMember::Operand& o : m.in) add(phase.reads, o);
+  for (const RowMember::Operand& o : m.out) add(phase.writes, o);
+  return phase;
 }
 
 void Executable::Compiler::remove_steps(const std::vector<uint8_t>& gone) {

@@ -2,8 +2,10 @@
 #include "engines/native/executable.h"
 
 #include "engines/native/fused/simd.h"
+#include "engines/native/jit/interpreter.h"
 #include "ir/check.h"
 #include "ir/naming.h"
+#include "ir/switches.h"
 #include "passes/passes.h"
 
 namespace horngate::native {
@@ -12,7 +14,7 @@ Executable::Executable(const Graph& graph)
     : n_inputs_(graph.inputs.size()),
       n_outputs_(graph.outputs.size()),
       stable_inputs_(graph.stable) {
-  (void)fused::kernels();  // an instruction set that there is not is said here
+  (void)fused::kernels();  // fails here if HORNGATE_SIMD names what this CPU lacks
   compile(graph);
   if (log_enabled("steps")) log_text("steps", describe());
 }
@@ -84,6 +86,7 @@ void Executable::run_steps(size_t begin, size_t end, const void* const* in, void
     ~GiveBack() { exe.give_frame(std::move(frame)); }
   } give_back{*this, frame};
 
+  const bool is_checked = is_verified();
   const bool is_profiled = profile::on.load(std::memory_order_relaxed);
   for (size_t i = begin; i < end; ++i) {
     const Step& step = steps_[i];
@@ -95,6 +98,10 @@ void Executable::run_steps(size_t begin, size_t end, const void* const* in, void
     else
       profile::bar(step.name, step.node, step.work,
                    [&] { run_step(step, pointers, arena, context); });
+    if (is_checked) [[unlikely]] {
+      const std::string difference = jit::take_difference();
+      invariant(difference.empty(), "step ", i, " (", step.name, "): ", difference);
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 #include "engines/native/jit/code.h"
+#include "ir/switches.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -43,6 +44,16 @@ Code::~Code() {
   if (memory_) munmap(memory_, bytes_);
 }
 
+void Code::check(const Recording& recording) {
+  interpreter_ = std::make_unique<const Interpreter>(recording);
+}
+
+void Code::run_checked(void* const* pointer, size_t n, size_t padded) const {
+  const auto expected = interpreter_->expect(pointer, n);
+  run_fast(pointer, n, padded);
+  interpreter_->compare(expected, pointer, n);
+}
+
 // One whole vector, with copies of what is too short for it.
 void Code::run_rest(void* const* pointer, size_t done, size_t rest, size_t padded) const {
   void** moved = static_cast<void**>(__builtin_alloca(operands_ * sizeof(void*)));
@@ -85,7 +96,8 @@ std::shared_ptr<const Code> compile(const Recording& recording) {
   if (codes.size() >= kMostCodes) return nullptr;
   const Binary binary = emit(recording);
   if (binary.bytes.empty()) return nullptr;
-  std::shared_ptr<const Code> code = Code::make(binary);
+  std::shared_ptr<Code> code = Code::make(binary);
+  if (code && is_verified()) code->check(recording);
   if (code) codes[std::move(key)] = code;
   return code;
 }

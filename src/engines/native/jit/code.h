@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engines/native/jit/interpreter.h"
 #include "engines/native/jit/micro.h"
 
 namespace horngate::native::jit {
@@ -40,15 +41,23 @@ class Code {
   /// n elements at pointer[operand] for each operand. Operands below `padded` may be read and
   /// written to the end of their last vector.
   void run(void* const* pointer, size_t n, size_t padded) const {
+    if (interpreter_) [[unlikely]]
+      return run_checked(pointer, n, padded);
+    run_fast(pointer, n, padded);
+  }
+  /// Interprets the recording beside the code from now on.
+  void check(const Recording& recording);
+  size_t bytes() const { return bytes_; }
+
+ private:
+  Code() = default;
+  void run_fast(void* const* pointer, size_t n, size_t padded) const {
     const size_t rest = n & (lanes_ - 1);
     if (masks_) return loop_(pointer, n - rest, (size_t{1} << rest) - 1);
     if (n != rest) loop_(pointer, n - rest, 0);
     if (rest != 0) run_rest(pointer, n - rest, rest, padded);
   }
-  size_t bytes() const { return bytes_; }
-
- private:
-  Code() = default;
+  void run_checked(void* const* pointer, size_t n, size_t padded) const;
   void run_rest(void* const* pointer, size_t done, size_t rest, size_t padded) const;
 
   using Loop = void (*)(void* const* pointer, size_t whole, size_t rest_lanes);
@@ -57,6 +66,7 @@ class Code {
   bool masks_ = false;
   void* memory_ = nullptr;
   std::vector<Stream> streams_;
+  std::unique_ptr<const Interpreter> interpreter_;
 };
 
 /// The code of a recording: made on first use, shared by equal ones as long as one of them lives.

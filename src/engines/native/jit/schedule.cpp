@@ -62,6 +62,9 @@ class Scheduler {
     }
     for (int cycle = 0; !ready_.empty(); ++cycle)
       for (int k = 0; k < kIssue && !ready_.empty(); ++k) issue(cycle);
+    // What is stored as it was loaded: results may replace operands, so it is loaded before anything is stored.
+    for (size_t i = 0; i < code_.size(); ++i)
+      if (is_load(code_[i].op) && left_[i] > 0 && now_[i] == kNoId) place(static_cast<Id>(i));
     for (size_t i = 0; i < code_.size(); ++i)
       if (is_store(code_[i].op)) place(static_cast<Id>(i));
     return std::move(out_);
