@@ -43,14 +43,18 @@ void Executable::Compiler::place_outputs() {
 
 bool Executable::Compiler::in_place_is_safe(size_t output, size_t input) const {
   const ValueId out = alias_of_[g_.outputs[output]], in = g_.inputs[input];
-  size_t writer = 0;
+  // Parts of a concat are written by several steps.
+  size_t writer = values_.size(), writers = 0;
   for (size_t s = 0; s < values_.size(); ++s)
     for (ValueId v : values_[s].out)
-      if (alias_of_[v] == out) writer = s;
+      if (alias_of_[v] == out) {
+        writer = std::min(writer, s);
+        ++writers;
+      }
   for (size_t s = writer; s < values_.size(); ++s)
     for (size_t i = 0; i < values_[s].in.size(); ++i) {
       if (alias_of_[values_[s].in[i]] != in) continue;
-      if (s > writer) return false;
+      if (s > writer || writers > 1) return false;
       for (size_t o = 0; o < values_[s].out.size(); ++o)
         if (alias_of_[values_[s].out[o]] == out && !may_share(exe_.steps_[s], values_[s], i, o))
           return false;

@@ -18,16 +18,17 @@ struct Run {
   bool overlaps(const Run& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// The stretches of memory that an access touches.
-std::vector<Run> runs_of(const fused::Access& access, const Ints& extent, size_t item) {
+/// The stretches of memory that an access touches. A sum of nothing is written too.
+std::vector<Run> runs_of(const fused::Access& access, const Ints& extent, size_t item,
+                         bool writes) {
   struct Axis {
     int64_t stride, count;
   };
   std::vector<Axis> axes;
   int64_t first = access.offset, runs = 1;
   for (size_t i = 0; i < extent.size(); ++i) {
-    if (extent[i] == 0) return {};
     int64_t stride = access.stride[i];
+    if (extent[i] == 0 && !(writes && stride == 0)) return {};
     if (extent[i] == 1 || stride == 0) continue;
     if (stride < 0) {
       first += stride * (extent[i] - 1);
@@ -177,8 +178,8 @@ class Executable::Compiler::Verifier {
     return {c_.alias_of_[v], {{1}, 0}, {bytes}, 1};
   }
 
-  Placed placed(const Touch& t, Place place) const {
-    Placed p{t, place, runs_of(t.access, t.extent, t.item)};
+  Placed placed(const Touch& t, Place place, bool writes) const {
+    Placed p{t, place, runs_of(t.access, t.extent, t.item, writes)};
     const size_t size = bytes_of(t.root), base = base_of(place);
     require(place.kind != Place::nowhere, "value ", t.root, " has no memory");
     for (Run& r : p.runs) {
@@ -203,7 +204,7 @@ class Executable::Compiler::Verifier {
     }
     for (size_t p = 0; p < phases.size(); ++p) {
       for (const Touch& t : phases[p].reads) {
-        reads.emplace_back(placed(t, c_.place_[t.root]), p);
+        reads.emplace_back(placed(t, c_.place_[t.root], false), p);
         for (const Run& r : reads.back().first.runs)
           require(memory(c_.place_[t.root]).holds(r, t.root), "reads bytes [", r.begin, ", ", r.end,
                   ") of value ", t.root, " in ", name_of(c_.place_[t.root]),
@@ -226,7 +227,7 @@ class Executable::Compiler::Verifier {
 
   void write(const Touch& t, Place place, size_t phase,
              std::vector<std::pair<Placed, size_t>>& writes) {
-    writes.emplace_back(placed(t, place), phase);
+    writes.emplace_back(placed(t, place, true), phase);
     require(place.kind != Place::constant, "writes a constant");
     // A copy to an output holds what the value's own memory holds.
     Memory& m = memory(place);
