@@ -67,6 +67,10 @@ add_library(horngate_highway INTERFACE)
 find_path(HIGHWAY_INCLUDE_DIR hwy/highway.h REQUIRED)
 target_include_directories(horngate_highway SYSTEM INTERFACE "${HIGHWAY_INCLUDE_DIR}")
 
+find_path(XBYAK_INCLUDE_DIR xbyak/xbyak.h REQUIRED)
+add_library(horngate_xbyak INTERFACE)
+target_include_directories(horngate_xbyak SYSTEM INTERFACE "${XBYAK_INCLUDE_DIR}")
+
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 set(THREADS_PREFER_PTHREAD_FLAG ON)

@@ -29,7 +29,7 @@ target_include_directories(horngate_objects
   PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
   PRIVATE "${PROJECT_SOURCE_DIR}/src")
 set(horngate_libraries
-  horngate_dnnl horngate_openblas horngate_highway nlohmann_json::nlohmann_json
+  horngate_dnnl horngate_openblas horngate_highway horngate_xbyak nlohmann_json::nlohmann_json
   OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(horngate_objects PRIVATE ${horngate_libraries})
 

@@ -36,7 +36,7 @@ fi
 
 # --- Debian packages --------------------------------------------------------------------------
 
-packages+=(libhwy-dev nlohmann-json3-dev libgtest-dev ninja-build)
+packages+=(libhwy-dev libxbyak-dev nlohmann-json3-dev libgtest-dev ninja-build)
 command -v g++ >/dev/null || packages+=(g++)
 command -v cmake >/dev/null || packages+=(cmake)
 [[ "$(uname -m)" == x86_64 ]] || packages+=(libdnnl-dev)

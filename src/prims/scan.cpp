@@ -209,6 +209,9 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
     else
       add_sequence(emit(attrs::tape{.length = length, .inner = {t}}, {self}), 0, true, t);
   }
+  if (spec.xs.empty() && length < 0)  // any sequence says how long the loop is
+    add_sequence(scan.in[0], a.x_axes[0], !a.x_reversed[0],
+                 make_parameter(slice_type(type_of(scan.in[0]), a.x_axes[0]), level));
   if (spec.xs.empty()) spec.length = length;
   params.insert(params.end(), d_carries.begin(), d_carries.end());
   params.push_back(first);  // the step index, which the backward body does not use

@@ -179,6 +179,27 @@ TEST(ApiLoops, MapAndFold) {
             "foldl: fn must keep the dtype of the accumulator, float32; got int32.");
 }
 
+/// The gradient's loop needs none of the sequences, yet one of them says how long it is.
+TEST(ApiLoops, GradientsOfLoopsOfUnknownLengthThatNeedNoSequence) {
+  const Tensor x = placeholder({.shape = {None, 2}});
+  const auto last_sign = [](const Tensor&, const Tensor& e) { return sign(e); };
+  const Tensors g = gradients(sum(foldl(last_sign, x)), {x});
+  const Array zeros = function({x}, g)({Array(DType::float32, {3, 2})})[0];
+  EXPECT_EQ(zeros.shape(), Shape({3, 2}));
+  EXPECT_EQ(zeros.to_vector<float>(), std::vector<float>(6, 0.0f));
+
+  const Tensor h = placeholder({.shape = {None, 4}}), y = placeholder({.shape = {None, None, 3}});
+  const auto pass_on = [](const Tensor&, const Tensors& states) {
+    return RnnStep{states[0] * 2.0f, {states[0] * 2.0f}};
+  };
+  const Tensor last = rnn(pass_on, y, {h}).last_output;
+  const Function f = function({y, h}, gradients(sum(last), {h}));
+  for (int64_t steps : {1, 3})
+    EXPECT_EQ(f({Array(DType::float32, {2, steps, 3}), Array(DType::float32, {2, 4})})[0]
+                  .to_vector<float>(),
+              std::vector<float>(8, steps == 1 ? 2.0f : 8.0f));
+}
+
 TEST(ApiLoops, RandomNumbersDifferFromStepToStep) {
   const Tensor x = input({3, 4, 2}, DType::float64);
   const Tensor y = map_fn(

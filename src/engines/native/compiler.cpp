@@ -1,14 +1,49 @@
-// Compiling a static graph to steps: fusion, kernels, memory plan, pointers.
+// Compiling a static graph: the passes in their order, and the steps that they work on.
 #include "engines/native/compiler.h"
 
 #include "engines/native/layout.h"
 #include "engines/native/work.h"
 #include "ir/check.h"
 #include "ir/switches.h"
+#include "passes/passes.h"
 
 namespace horngate::native {
 
+// Each pass changes the compiler's tables; those with a switch can be left out.
 void Executable::Compiler::run() {
+  struct Entry {
+    const char* name;
+    void (Compiler::*run)();
+    std::optional<Pass> leave_out = {};
+  };
+  static constexpr Entry kPasses[] = {
+      // Pass::layout comes before: it makes the graph that is compiled.
+      {"values", &Compiler::list_values},
+      {"stable", &Compiler::find_stable, Pass::early},
+      {"fusion", &Compiler::fuse_nodes},  // without Pass::fusion: groups of one node
+      {"views", &Compiler::place_views, Pass::views},
+      {"steps", &Compiler::make_steps},  // Pass::packing is here: kernels ask for it one by one
+      {"merge_updates", &Compiler::merge_updates, Pass::merge_updates},
+      {"row_chains", &Compiler::chain_rows, Pass::row_chains},
+      {"groups", &Compiler::make_groups},
+      {"outputs", &Compiler::place_outputs},
+      {"sparse", &Compiler::place_sparse},
+      {"early", &Compiler::choose_early_steps},
+      {"memory", &Compiler::plan_memory},  // Pass::sharing is here
+      {"pointers", &Compiler::make_pointers},
+  };
+  for (const Entry& pass : kPasses) {
+    if (pass.leave_out && !is_on(*pass.leave_out)) continue;
+    (this->*pass.run)();
+    if (is_verified()) verify_steps(pass.name);
+    if (log_enabled("passes"))
+      log_text("passes", text_of(pass.name, ": ", g_.nodes.size(), " nodes, ", steps_.size(),
+                                 " groups and kernels, ", values_.size(), " steps\n"));
+  }
+  if (is_verified()) verify_memory();
+}
+
+void Executable::Compiler::list_values() {
   alias_of_.resize(g_.values.size());
   for (ValueId v = 0; v < g_.values.size(); ++v) alias_of_[v] = v;
   for (const GraphNode& n : g_.nodes)
@@ -16,25 +51,14 @@ void Executable::Compiler::run() {
   maker_.assign(g_.values.size(), -1);
   for (size_t i = 0; i < g_.nodes.size(); ++i)
     for (ValueId v : g_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
-  place_inputs_and_constants();
-  find_stable();
-  const std::vector<StepNodes> steps = fuse(g_);
+  stable_.assign(g_.values.size(), 0);
   consumers_ = consumers_of(g_);
-  if (is_on(Pass::views)) views_ = find_views(g_, steps, maker_, consumers_);
-  make_steps(steps);
-  if (!g_.in_place.empty()) {
-    if (is_on(Pass::merge_updates)) merge_updates();
-  } else if (is_on(Pass::row_chains)) {
-    chain_rows();
-  }
-  make_groups();
-  place_outputs();
-  place_sparse();
-  choose_early_steps();
-  plan_memory();
-  make_pointers();
-  if (is_verified()) verify();
+  place_inputs_and_constants();
 }
+
+void Executable::Compiler::fuse_nodes() { steps_ = fuse(g_); }
+
+void Executable::Compiler::place_views() { views_ = find_views(g_, steps_, maker_, consumers_); }
 
 void Executable::Compiler::place_inputs_and_constants() {
   place_.resize(g_.values.size());
@@ -46,8 +70,8 @@ void Executable::Compiler::place_inputs_and_constants() {
     }
 }
 
-void Executable::Compiler::make_steps(const std::vector<StepNodes>& steps) {
-  for (const StepNodes& s : steps) {
+void Executable::Compiler::make_steps() {
+  for (const StepNodes& s : steps_) {
     if (!s.fused && views_.hides(g_.nodes[s.nodes[0]].out[0])) continue;
     Step step;
     StepValues values;
@@ -101,11 +125,14 @@ void Executable::Compiler::make_groups() {
       values_[s].set_out = g.sets[0].out.size();
     }
   }
+  pending_.clear();
 }
 
-void Executable::compile(const Graph& graph) {
-  const std::optional<Graph> other = is_on(Pass::layout) ? channels_last(graph) : std::nullopt;
-  Compiler(other ? *other : graph, *this).run();
-}
+Executable::Compiler::Compiler(const Graph& graph, Executable& exe)
+    : channels_last_(is_on(Pass::layout) ? channels_last(graph) : std::nullopt),
+      g_(channels_last_ ? *channels_last_ : graph),
+      exe_(exe) {}
+
+void Executable::compile(const Graph& graph) { Compiler(graph, *this).run(); }
 
 }  // namespace horngate::native

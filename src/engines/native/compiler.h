@@ -1,5 +1,4 @@
-// Compiling a static graph to the steps of an executable. compiler.cpp has the order of the work; the other files
-// have its parts: compiler_group (element-wise groups), compiler_merge (several steps become one), compiler_early
+// Compiling a static graph to the steps of an executable. compiler.cpp lists the passes; the other files have them: compiler_group (element-wise groups), compiler_merge (several steps become one), compiler_early
 // (what runs before the others), compiler_memory (where values lie), compiler_verify (whether all that is right).
 #pragma once
 
@@ -11,7 +10,7 @@ namespace horngate::native {
 
 class Executable::Compiler {
  public:
-  Compiler(const Graph& g, Executable& exe) : g_(g), exe_(exe) {}
+  Compiler(const Graph& graph, Executable& exe);
 
   void run();
 
@@ -42,8 +41,11 @@ class Executable::Compiler {
   class GroupMaker;
   class Verifier;
 
+  void list_values();
   void place_inputs_and_constants();
-  void make_steps(const std::vector<StepNodes>& steps);
+  void fuse_nodes();
+  void place_views();
+  void make_steps();
   void make_kernel(const GraphNode& n, Step& step, StepValues& values);
   void make_group(const StepNodes& s, Step& step, StepValues& values, PendingGroup& group);
   void make_groups();
@@ -95,10 +97,16 @@ class Executable::Compiler {
   bool may_share(const Step& step, const StepValues& values, size_t i, size_t o) const;
   size_t scratch_of(const Step& step) const;
   void make_pointers();
-  void verify() const;
 
+  /// After each pass: steps read what earlier ones make, and lists that belong together are equally long.
+  void verify_steps(const char* pass) const;
+  /// At the end: each byte that a step reads holds the value that it means.
+  void verify_memory() const;
+
+  const std::optional<Graph> channels_last_;
   const Graph& g_;
   Executable& exe_;
+  std::vector<StepNodes> steps_;   // which nodes run together
   std::vector<ValueId> alias_of_;  // the value whose memory it is
   std::vector<int32_t> maker_;     // the node that makes a value, or -1
   std::vector<uint8_t> stable_;

@@ -7,8 +7,6 @@
 namespace horngate::native {
 
 void Executable::Compiler::find_stable() {
-  stable_.assign(g_.values.size(), 0);
-  if (!is_on(Pass::early)) return;
   for (uint32_t i : g_.stable) stable_[g_.inputs[i]] = !g_.values[g_.inputs[i]].sparse;
   for (const GraphNode& n : g_.nodes) {
     uint8_t stable = !(primitive(n.prim).flags & kEffect);

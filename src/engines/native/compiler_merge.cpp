@@ -8,6 +8,7 @@
 namespace horngate::native {
 
 void Executable::Compiler::merge_updates() {
+  if (g_.in_place.empty()) return;
   std::vector<int64_t> made_by(alias_of_.size(),
                                -1);  // the last step so far that writes it, or a part of it
   const auto made = [&](size_t s, size_t by) {
@@ -54,6 +55,7 @@ void Executable::Compiler::merge_updates() {
 }
 
 void Executable::Compiler::chain_rows() {
+  if (!g_.in_place.empty()) return;
   std::vector<std::optional<RowMember>> members(values_.size());
   bool any = false;
   for (size_t s = 0; s < members.size(); ++s) any |= (members[s] = row_member(s)).has_value();

@@ -294,6 +294,39 @@ class Executable::Compiler::Verifier {
   std::map<std::pair<Place::Kind, size_t>, Memory> memories_;
 };
 
-void Executable::Compiler::verify() const { Verifier(*this).run(); }
+void Executable::Compiler::verify_memory() const { Verifier(*this).run(); }
+
+void Executable::Compiler::verify_steps(const char* pass) const {
+  const auto require = [&](bool ok, const auto&... parts) {
+    if (!ok) invariant(false, "after the pass ", pass, ": ", parts...);
+  };
+  // The first passes come before there are steps.
+  if (!exe_.n_pointers_ && values_.empty()) return;
+  require(values_.size() == exe_.steps_.size(), values_.size(), " lists of values for ",
+          exe_.steps_.size(), " steps");
+  std::vector<uint8_t> made(alias_of_.size(), 0);
+  for (ValueId v = 0; v < g_.values.size(); ++v)
+    made[v] = place_[v].kind == Place::input || place_[v].kind == Place::constant;
+  for (size_t s = 0; s < values_.size(); ++s) {
+    const StepValues& values = values_[s];
+    for (ValueId v : values.in)
+      require(made[alias_of_[v]], "step ", s, " (", exe_.steps_[s].name, ") reads value ", v,
+              ", which no step before it makes");
+    for (ValueId v : values.out) {
+      require(alias_of_[v] == v, "step ", s, " makes value ", v, ", which is another's");
+      made[v] = 1;
+    }
+    if (s >= pending_.size() || pending_[s].sets.empty()) continue;
+    const PendingGroup& group = pending_[s];
+    const size_t in = group.sets.size() * group.program.inputs.size(),
+                 out = group.sets.size() * group.program.outputs.size();
+    require(values.in.size() == in && values.in_whole.size() == in && values.out.size() == out &&
+                values.out_whole.size() == out,
+            "step ", s, " (", exe_.steps_[s].name, ") has ", values.in.size(), " operands and ",
+            values.out.size(), " results for a program with ", in, " and ", out);
+  }
+  for (ValueId v : g_.outputs)
+    require(made[alias_of_[v]], "value ", v, " is an output, and no step makes it");
+}
 
 }  // namespace horngate::native

@@ -36,7 +36,7 @@ std::unique_ptr<Code> Code::make(const Binary& binary) {
   code->streams_ = binary.streams;
   for (const Stream& s : binary.streams)
     code->operands_ = std::max<size_t>(code->operands_, s.operand + 1u);
-  code->loop_ = reinterpret_cast<Loop>(memory);
+  code->loop_ = reinterpret_cast<Loop>(static_cast<std::byte*>(memory) + binary.entry);
   return code;
 }
 

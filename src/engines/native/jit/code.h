@@ -22,6 +22,7 @@ struct Stream {
 /// What emit() makes: instructions, then constants at a multiple of 64.
 struct Binary {
   std::vector<uint8_t> bytes;
+  size_t entry = 0;  // where a call begins
   std::vector<Stream> streams;
   int lanes = 0;
   bool masks = false;  // takes the lanes of a last, shorter vector

@@ -11,9 +11,14 @@
 namespace horngate::native::jit {
 namespace {
 
-constexpr Gpr kCount = rsi, kOperands = rdi, kIndex = rax, kScratch = r11;
-constexpr Gpr kPointers[] = {rcx, rdx, r8, r9, r10, rbx, r12, r13, r14, r15};
+using namespace Xbyak::util;
+
+const Xbyak::Reg64 kOperands = rdi, kCount = rsi, kIndex = rax, kScratch = r11;
+const Xbyak::Reg64 kPointers[] = {rcx, rdx, r8, r9, r10, rbx, r12, r13, r14, r15};
 constexpr size_t kVolatile = 5;  // of them; the others are the caller's
+
+// More than an operation takes, in both loops, with spills.
+constexpr size_t kBytesPerOperation = 256, kBytesForEntry = 4096;
 
 // Values held at once beside constants. More chains side by side hide more latency; fewer leave
 // registers to constants.
@@ -24,10 +29,10 @@ bool is_lazy(MicroOp op) { return op == MicroOp::constant || op == MicroOp::unif
 
 }  // namespace
 
-Emitter::Emitter(const Recording& recording)
-    : r_(recording),
+Emitter::Emitter(const Recording& recording, std::vector<uint8_t>& memory)
+    : CodeGenerator(memory.size(), memory.data()),
+      r_(recording),
       code_(schedule(recording.code(), recording.isa == Isa::avx512 ? kLive512 : kLive256)),
-      body_(recording.isa),
       avx512_(recording.isa == Isa::avx512),
       wide_(recording.width == 8),
       vector_bytes_(avx512_ ? 64 : 32),
@@ -83,11 +88,7 @@ int Emitter::next_use(Id v, int after) const {
   return it == uses.end() ? std::numeric_limits<int>::max() : *it;
 }
 
-Opcode Emitter::float_op(uint8_t code) const {
-  return {1, static_cast<uint8_t>(wide_), code, wide_};
-}
-
-int32_t Emitter::pool_offset(Id v) {
+Xbyak::Address Emitter::constant(Id v, bool broadcast) {
   Value& constant = value(v);
   if (constant.pool < 0) {
     constant.pool = static_cast<int32_t>(pool_.size());
@@ -98,15 +99,16 @@ int32_t Emitter::pool_offset(Id v) {
       pool_.insert(pool_.end(), bytes, bytes + r_.width);
     }
   }
-  return constant.pool;
+  const auto at = rip + constant.pool + constants_;
+  return broadcast ? ptr_b[at] : ptr[at];
 }
 
-Gpr Emitter::pointer(Assembler& a, uint16_t operand) {
+Xbyak::Reg64 Emitter::pointer(uint16_t operand) {
   for (size_t i = 0; i < pointers_.size(); ++i)
     if (pointers_[i] == operand) return kPointers[i];
   failed_ |= scratch_held_;  // the address in it would be lost
   scratch_held_ = true;
-  a.load_pointer(kScratch, kOperands, operand * 8);
+  mov(kScratch, ptr[kOperands + operand * 8]);
   return kScratch;
 }
 
@@ -119,25 +121,26 @@ void Emitter::note_stream(uint16_t operand, DType dtype, bool writes, bool moves
   if (moves && !known && pointers_.size() < std::size(kPointers)) pointers_.push_back(operand);
 }
 
-Rm Emitter::element(uint16_t operand, DType dtype) {
-  const uint8_t scale = static_cast<uint8_t>(std::countr_zero(size_of(dtype)));
-  return Rm::at(pointer(body_, operand), kIndex, scale);
+Xbyak::Address Emitter::element(uint16_t operand, DType dtype) {
+  return ptr[pointer(operand) + kIndex * static_cast<int>(size_of(dtype))];
 }
 
 /// Into a register from where a constant, a repeated or a spilled value is.
-void Emitter::fetch(Assembler& a, int reg, Id v) {
+void Emitter::fetch(int reg, Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
-  const bool wide512 = wide_ && avx512_;  // AVX2's broadcast has no W
-  const Opcode broadcast = {2, 1, static_cast<uint8_t>(wide_ ? 0x19 : 0x18), wide512};
+  const auto broadcast = [&](const Address& from) {
+    wide_ ? vbroadcastsd(vec(reg), from) : vbroadcastss(vec(reg), from);
+  };
   if (m.op == MicroOp::constant && avx512_) {
-    a.vector(broadcast, reg, 0, Rm::constant(pool_offset(v), false));
+    broadcast(constant(v, false));
   } else if (m.op == MicroOp::constant) {
-    a.vector(float_op(0x10), reg, 0, Rm::constant(pool_offset(v), false));
+    vmovups(vec(reg), constant(v, false));
   } else if (m.op == MicroOp::uniform) {
-    a.vector(m.imm ? float_op(0x10) : broadcast, reg, 0, Rm::at(pointer(a, m.operand)));
+    const Address from = ptr[pointer(m.operand)];
+    m.imm ? vmovups(vec(reg), from) : broadcast(from);
     scratch_held_ = false;
   } else {
-    a.vector(float_op(0x10), reg, 0, Rm::at(rsp, value(v).spill * vector_bytes_));
+    vmovups(vec(reg), spilled(v));
   }
 }
 
@@ -164,7 +167,7 @@ int Emitter::take(int position) {
   if (!is_lazy(code_[static_cast<size_t>(holder_[static_cast<size_t>(best)])].op) &&
       evicted.spill < 0) {
     evicted.spill = spills_++;
-    body_.vector(float_op(0x11), best, 0, Rm::at(rsp, evicted.spill * vector_bytes_));
+    vmovups(spilled(holder_[static_cast<size_t>(best)]), vec(best));
   }
   evicted.reg = -1;
   holder_[static_cast<size_t>(best)] = kNoId;
@@ -176,7 +179,7 @@ int Emitter::in_register(Id v, int position) {
   Value& wanted = value(v);
   if (wanted.reg < 0) {
     const int reg = take(position);
-    fetch(body_, reg, v);
+    fetch(reg, v);
     wanted.reg = reg;
     holder_[static_cast<size_t>(reg)] = v;
   }
@@ -184,21 +187,20 @@ int Emitter::in_register(Id v, int position) {
   return wanted.reg;
 }
 
-Rm Emitter::anywhere(Id v, int position) {
+Emitter::Rm Emitter::anywhere(Id v, int position) {
   const Value& wanted = value(v);
   const Micro& m = code_[static_cast<size_t>(v)];
   if (wanted.reg >= 0) {
     locked_[static_cast<size_t>(wanted.reg)] = true;
-    return Rm::of(wanted.reg);
+    return {vec(wanted.reg), {}};
   }
-  if (m.op == MicroOp::constant) return Rm::constant(pool_offset(v), avx512_);
+  if (m.op == MicroOp::constant) return {Xmm(), constant(v, avx512_)};
   if (m.op == MicroOp::uniform) {
-    if (!m.imm && !avx512_) return Rm::of(in_register(v, position));
-    Rm at = Rm::at(pointer(body_, m.operand));
-    at.broadcast = !m.imm;
-    return at;
+    if (!m.imm && !avx512_) return {vec(in_register(v, position)), {}};
+    const Reg64 at = pointer(m.operand);
+    return {Xmm(), m.imm ? ptr[at] : ptr_b[at]};
   }
-  return Rm::at(rsp, wanted.spill * vector_bytes_);
+  return {Xmm(), spilled(v)};
 }
 
 void Emitter::release_dead(const Micro& m, int position) {
@@ -233,7 +235,7 @@ int Emitter::define_mask(Id v) {
   return value(v).reg = 1;
 }
 
-Binary Emitter::run() {
+bool Emitter::run(Binary& binary) {
   for (const Micro& m : code_) {
     if (m.op == MicroOp::load || m.op == MicroOp::mask_load)
       note_stream(m.operand, m.dtype, false, m.imm == 0);
@@ -242,9 +244,15 @@ Binary Emitter::run() {
       note_stream(m.operand, m.dtype, true, true);
   }
   pin_constants();
-  emit_all();
-  if (failed_) return {};
-  return assemble();
+  write_loop();
+  if (failed_) return false;
+  binary.entry = write_entry();
+  write_pool();
+  binary.bytes.assign(getCode(), getCurr());
+  binary.lanes = lanes_;
+  binary.masks = avx512_;
+  binary.streams = std::move(streams_);
+  return true;
 }
 
 void Emitter::emit_all() {
@@ -267,65 +275,65 @@ void Emitter::forget_registers() {
   }
 }
 
-Binary Emitter::assemble() {
-  body_.add(kIndex, static_cast<int8_t>(lanes_));
-  body_.compare(kIndex, kCount);
-  body_.jump_below(0);
-  const size_t last = body_.code.size();
+void Emitter::write_loop() {
+  L(loop_);
+  emit_all();
+  add(kIndex, lanes_);
+  cmp(kIndex, kCount);
+  jb(loop_, T_NEAR);
+  L(last_);
   if (avx512_) {  // the same once more, on the lanes of the mask
-    body_.vex({1, 0, 0x98}, false, kRest, 0, Rm::of(kRest));
-    const size_t over = body_.jump_zero();
+    Xbyak::Label end;
+    kortestw(Opmask(kRest), Opmask(kRest));
+    jz(end, T_NEAR);
     forget_registers();
     rest_ = kRest;
     emit_all();
-    if (failed_) return {};
-    body_.land(over);
+    L(end);
   }
-  if (spills_ > 0) body_.leave();
-  for (size_t i = pointers_.size(); i-- > kVolatile;) body_.pop(kPointers[i]);
-  body_.vzeroupper();
-  body_.ret();
-
-  Assembler start(r_.isa);
-  if (avx512_) start.vex({1, 0, 0x92}, false, kRest, 0, Rm::of(rdx));
-  for (size_t i = kVolatile; i < pointers_.size(); ++i) start.push(kPointers[i]);
-  if (spills_ > 0) {
-    start.push(rbp);
-    start.move(rbp, rsp);
-    start.and_imm8(rsp, -64);
-    start.sub_imm32(rsp, spills_ * vector_bytes_);
-  }
-  for (size_t i = 0; i < pointers_.size(); ++i)
-    start.load_pointer(kPointers[i], kOperands, pointers_[i] * 8);
-  for (size_t reg = 0; reg < holder_.size(); ++reg)
-    if (const Id v = holder_[reg]; v != kNoId && value(v).pinned)
-      fetch(start, static_cast<int>(reg), v);
-  start.zero(kIndex);
-  start.test(kCount);
-  const size_t to_last = start.jump_zero();
-  while (start.code.size() % 32 != 0) start.code.push_back(0x90);
-  start.land(to_last, start.code.size() + last);
-
-  Binary binary;
-  binary.lanes = lanes_;
-  binary.masks = avx512_;
-  binary.streams = streams_;
-  binary.bytes = start.code;
-  binary.bytes.insert(binary.bytes.end(), body_.code.begin(), body_.code.end());
-  binary.bytes.resize((binary.bytes.size() + 63) / 64 * 64, 0xcc);
-  const size_t pool = binary.bytes.size();
-  binary.bytes.insert(binary.bytes.end(), pool_.begin(), pool_.end());
-  const auto patch = [&](const Assembler::Fixup& f, size_t base) {
-    int32_t offset;
-    std::memcpy(&offset, binary.bytes.data() + base + f.at, 4);
-    offset += static_cast<int32_t>(pool) - static_cast<int32_t>(base + f.end);
-    std::memcpy(binary.bytes.data() + base + f.at, &offset, 4);
-  };
-  for (const auto& f : start.fixups) patch(f, 0);
-  for (const auto& f : body_.fixups) patch(f, start.code.size());
-  return binary;
+  if (spills_ > 0) leave();
+  for (size_t i = pointers_.size(); i-- > kVolatile;) pop(kPointers[i]);
+  vzeroupper();
+  ret();
 }
 
-Binary emit(const Recording& recording) { return Emitter(recording).run(); }
+/// Behind the loop, because the loop decides what it must prepare.
+size_t Emitter::write_entry() {
+  align(16);
+  const size_t entry = getSize();
+  if (avx512_) kmovw(Opmask(kRest), edx);
+  for (size_t i = kVolatile; i < pointers_.size(); ++i) push(kPointers[i]);
+  if (spills_ > 0) {
+    push(rbp);
+    mov(rbp, rsp);
+    and_(rsp, -64);
+    sub(rsp, spills_ * vector_bytes_);
+  }
+  for (size_t i = 0; i < pointers_.size(); ++i)
+    mov(kPointers[i], ptr[kOperands + pointers_[i] * 8]);
+  for (size_t reg = 0; reg < holder_.size(); ++reg)
+    if (const Id v = holder_[reg]; v != kNoId && value(v).pinned) {
+      scratch_held_ = false;
+      fetch(static_cast<int>(reg), v);
+    }
+  xor_(eax, eax);
+  test(kCount, kCount);
+  jz(last_, T_NEAR);
+  jmp(loop_, T_NEAR);
+  return entry;
+}
+
+void Emitter::write_pool() {
+  align(64);
+  L(constants_);
+  for (uint8_t byte : pool_) db(byte);
+}
+
+Binary emit(const Recording& recording) {
+  std::vector<uint8_t> memory(recording.code().size() * kBytesPerOperation + kBytesForEntry);
+  Binary binary;
+  if (!Emitter(recording, memory).run(binary)) return {};
+  return binary;
+}
 
 }  // namespace horngate::native::jit

@@ -1,22 +1,39 @@
-// Emitter: one pass over micro code that assigns registers and writes instructions.
+// Emitter: one pass over micro code that assigns registers and writes instructions, through Xbyak.
 #pragma once
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "engines/native/jit/assembler.h"
 #include "engines/native/jit/code.h"
 #include "engines/native/jit/micro.h"
+#include "xbyak/xbyak.h"
 
 namespace horngate::native::jit {
 
-class Emitter {
+class Emitter : private Xbyak::CodeGenerator {
  public:
-  explicit Emitter(const Recording& recording);
-  Binary run();
+  /// `memory`: room for the code.
+  Emitter(const Recording& recording, std::vector<uint8_t>& memory);
+  /// False: it needs more registers than there are.
+  bool run(Binary& binary);
 
  private:
+  using Address = Xbyak::Address;
+  using Operand = Xbyak::Operand;
+  using Opmask = Xbyak::Opmask;
+  using Reg64 = Xbyak::Reg64;
+  using Xmm = Xbyak::Xmm;
+  using Ymm = Xbyak::Ymm;
+  using Zmm = Xbyak::Zmm;
+
+  /// The last operand of an instruction: a register or memory.
+  struct Rm {
+    Xmm reg;
+    std::optional<Address> memory;
+    operator const Operand&() const { return memory ? static_cast<const Operand&>(*memory) : reg; }
+  };
   struct Value {
     std::vector<int> uses;  // positions, ascending
     int reg = -1;           // a k register for masks of AVX-512
@@ -29,12 +46,22 @@ class Emitter {
   bool in_mask_register(Id v) const;
   void pin_constants();
   int next_use(Id v, int after) const;
-  Opcode float_op(uint8_t code) const;  // ps or pd
-  int32_t pool_offset(Id v);
-  Gpr pointer(Assembler& a, uint16_t operand);
+  /// A whole vector register, or half of one.
+  Ymm vec(int reg) const { return avx512_ ? Ymm(Zmm(reg)) : Ymm(reg); }
+  Xmm half(int reg) const { return avx512_ ? Xmm(Ymm(reg)) : Xmm(reg); }
+  /// Only the lanes of the mask, or all for 0.
+  template <class T>
+  static T masked(T to, int mask, bool zero = false) {
+    if (mask) to.setOpmaskIdx(mask);
+    if (mask && zero) to.setZero();
+    return to;
+  }
+  Address spilled(Id v) { return ptr[rsp + value(v).spill * vector_bytes_]; }
+  Address constant(Id v, bool broadcast);
+  Reg64 pointer(uint16_t operand);
   void note_stream(uint16_t operand, DType dtype, bool writes, bool moves);
-  Rm element(uint16_t operand, DType dtype);
-  void fetch(Assembler& a, int reg, Id v);
+  Address element(uint16_t operand, DType dtype);
+  void fetch(int reg, Id v);
 
   // Registers. What an instruction uses is locked until the next one.
   int take(int position);
@@ -49,30 +76,37 @@ class Emitter {
 
   // Instructions (emit_ops.cpp).
   void one(Id v);
-  void binary(Id v, Opcode op, bool commutes);
-  void unary(Id v, Opcode op, int imm = -1);
-  void shift(Id v, int digit);
-  void fused(Id v, uint8_t code132);
+  template <class F>
+  void binary(Id v, bool commutes, F write);
+  template <class F>
+  void unary(Id v, F write);
+  template <class F>
+  void shift(Id v, F write);
+  void fused(Id v);
+  void write_fused(MicroOp op, int form, int dst, int a, const Operand& b);
   void copysign(Id v);
-  void compare(Id v, Opcode op, int imm);
-  void mask_op(Id v, uint8_t k_code, uint8_t vector_code);
+  template <class F>
+  void compare(Id v, F write);
+  template <class K, class F>
+  void mask_op(Id v, K write_mask, F write);
   void mask_not(Id v);
   void mask_load(Id v);
   void mask_store(Id v);
-  int pack_words(int lanes, uint8_t code, Id v);
   void blend(Id v);
   void blend_zero(Id v);
   void load(Id v);
   void store(Id v);
   void round_half(Id v);
+  void move(int to, int from);
 
   void emit_all();
   void forget_registers();
-  Binary assemble();
+  void write_loop();
+  size_t write_entry();
+  void write_pool();
 
   const Recording& r_;
   const std::vector<Micro> code_;
-  Assembler body_;
   const bool avx512_, wide_;
   const int vector_bytes_, lanes_;
   std::vector<Value> values_;
@@ -90,6 +124,7 @@ class Emitter {
   std::vector<uint16_t> pointers_;  // operands whose address has a register
   std::vector<Stream> streams_;
   std::vector<uint8_t> pool_;
+  Xbyak::Label loop_, last_, constants_;
 };
 
 }  // namespace horngate::native::jit

@@ -6,10 +6,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engines/native/jit/assembler.h"
 #include "horngate/dtype.h"
 
 namespace horngate::native::jit {
+
+/// Instruction sets; both have FMA.
+enum class Isa : uint8_t { avx2, avx512 };
 
 enum class MicroOp : uint8_t {
   constant,  // bits in every lane
