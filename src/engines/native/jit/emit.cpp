@@ -29,7 +29,7 @@ bool is_lazy(MicroOp op) { return op == MicroOp::constant || op == MicroOp::unif
 
 }  // namespace
 
-Emitter::Emitter(const Recording& recording, std::vector<uint8_t>& memory)
+Emitter::Emitter(const Recording& recording, std::span<uint8_t> memory)
     : CodeGenerator(memory.size(), memory.data()),
       r_(recording),
       code_(schedule(recording.code(), recording.isa == Isa::avx512 ? kLive512 : kLive256)),
@@ -326,13 +326,16 @@ size_t Emitter::write_entry() {
 void Emitter::write_pool() {
   align(64);
   L(constants_);
-  for (uint8_t byte : pool_) db(byte);
+  const size_t begin = getSize();
+  setSize(begin + pool_.size());
+  std::copy(pool_.begin(), pool_.end(), const_cast<uint8_t*>(getCode()) + begin);
 }
 
 Binary emit(const Recording& recording) {
-  std::vector<uint8_t> memory(recording.code().size() * kBytesPerOperation + kBytesForEntry);
+  const size_t bytes = recording.code().size() * kBytesPerOperation + kBytesForEntry;
+  const auto memory = std::make_unique_for_overwrite<uint8_t[]>(bytes);
   Binary binary;
-  if (!Emitter(recording, memory).run(binary)) return {};
+  if (!Emitter(recording, {memory.get(), bytes}).run(binary)) return {};
   return binary;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engines/native/jit/code.h"
@@ -15,7 +16,7 @@ namespace horngate::native::jit {
 class Emitter : private Xbyak::CodeGenerator {
  public:
   /// `memory`: room for the code.
-  Emitter(const Recording& recording, std::vector<uint8_t>& memory);
+  Emitter(const Recording& recording, std::span<uint8_t> memory);
   /// False: it needs more registers than there are.
   bool run(Binary& binary);
 

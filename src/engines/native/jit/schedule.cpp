@@ -76,11 +76,18 @@ class Scheduler {
     const MicroOp op = code_[static_cast<size_t>(v)].op;
     return is_free(op) || is_load(op);
   }
-  std::vector<Id> operands(size_t i) const {
-    std::vector<Id> ids;
+  /// Each once.
+  struct Operands {
+    Id ids[3];
+    size_t count = 0;
+    const Id* begin() const { return ids; }
+    const Id* end() const { return ids + count; }
+  };
+  Operands operands(size_t i) const {
+    Operands o;
     for (Id v : {code_[i].a, code_[i].b, code_[i].c})
-      if (v != kNoId && std::find(ids.begin(), ids.end(), v) == ids.end()) ids.push_back(v);
-    return ids;
+      if (v != kNoId && std::find(o.begin(), o.end(), v) == o.end()) o.ids[o.count++] = v;
+    return o;
   }
 
   /// How many values more are live after it.
