@@ -1,0 +1,1 @@
+"""A fuzzer of whole graphs; README.md says how it works."""

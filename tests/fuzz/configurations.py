@@ -1,0 +1,120 @@
+"""The settings of the library that programs run under, each in a process of its own."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from fuzz import worker
+
+TESTS = Path(__file__).resolve().parent.parent
+ROOT = TESTS.parent
+
+
+class Configuration:
+    """A name, an environment, and whether results have the same bits as those of `default`."""
+
+    def __init__(self, name, environment, same_bits=False):
+        self.name, self.environment, self.same_bits = name, environment, same_bits
+
+
+def simd_levels():
+    flags = set()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("flags"):
+                flags = set(line.split())
+                break
+    levels = ["sse4"] if "sse4_2" in flags else []
+    levels += ["avx2"] if {"avx2", "fma"} <= flags else []
+    levels += ["avx512"] if {"avx512f", "avx512bw", "avx512vl"} <= flags else []
+    return levels
+
+
+def passes():
+    """Names of the native passes that HORNGATE_WITHOUT takes; none where the library lacks it."""
+    for path in (ROOT / "src").rglob("*.h"):
+        if path.name == "without.h":
+            return []
+    return []
+
+
+def of_native():
+    """The first one is the default, which the others are compared with."""
+    made = [
+        Configuration("default", {"HORNGATE_NUM_THREADS": "2"}),
+        Configuration("one thread", {"HORNGATE_NUM_THREADS": "1"}, same_bits=True),
+        Configuration("no jit", {"HORNGATE_JIT": "0", "HORNGATE_NUM_THREADS": "2"}),
+        Configuration("plain", {"HORNGATE_PLAIN": "1"}),
+        Configuration("no winograd", {"HORNGATE_WINOGRAD": "0"}),
+        Configuration("small tapes", {"HORNGATE_TAPE_BYTES": "4096"}),
+        Configuration("no plans kept", {"HORNGATE_PLAN_BYTES": "1"}),
+    ]
+    for level in simd_levels():
+        made.append(Configuration(level, {"HORNGATE_SIMD": level}))
+        made.append(Configuration(f"{level}, no jit", {"HORNGATE_SIMD": level, "HORNGATE_JIT": "0"}))
+    for name in passes():
+        made.append(Configuration(f"without {name}", {"HORNGATE_WITHOUT": name}))
+    return made
+
+
+def of_engine(engine):
+    if engine == "native":
+        return of_native()
+    return [Configuration(engine, {"KERAS_BACKEND": f"horngate.{engine}"})]
+
+
+class Worker:
+    """A process of a configuration; a new one takes its place when it ends."""
+
+    def __init__(self, configuration, most=1500):
+        self.configuration, self.most = configuration, most
+        self.process, self.done = None, 0
+
+    def start(self):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(TESTS),
+            "HORNGATE_QUIET": "1",
+            "HORNGATE_NO_CONFIG_WRITE": "1",
+            "PYTHONWARNINGS": "ignore",
+            "OPENBLAS_NUM_THREADS": "2",
+            **self.configuration.environment,
+        }
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "fuzz.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+        )
+        self.done = 0
+
+    def send(self, program):
+        if self.process is not None and self.done >= self.most:
+            self.stop()
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+        self.done += 1
+        with contextlib.suppress(BrokenPipeError):
+            worker.send(self.process.stdin, program)
+
+    def receive(self):
+        """What the worker says; an error "crash" when it died of the program."""
+        result = worker.receive(self.process.stdout)
+        if result is not None:
+            return result
+        code = self.process.wait()
+        self.process = None
+        return {"error": "crash", "text": f"the process ended with status {code}", "where": "run"}
+
+    def run(self, program):
+        self.send(program)
+        return self.receive()
+
+    def stop(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process = None

@@ -1,0 +1,152 @@
+"""What a program computes, in NumPy and float64, one operation after the other.
+
+A run may be noisy: every rounded result is off by up to `amplitude` times what its dtype rounds, at
+random. How far noisy runs lie apart says how far a right answer may lie from ours (README.md). A
+run may also carry a derivative along one direction, as the imaginary part of complex numbers."""
+
+import numpy as np
+from fuzz import data
+from fuzz.dtypes import ROUNDOFF, held, is_float
+from fuzz.ops import TABLE
+
+# Derivatives are carried this small, so that their products vanish beside the values.
+STEP = 1e-60
+
+
+class Noise:
+    """How a run rounds: not at all without a generator."""
+
+    def __init__(self, rng=None, amplitude=1.5, narrow=False, absolute=0.0):
+        self.rng, self.amplitude, self.narrow, self.absolute = rng, amplitude, narrow, absolute
+        self.dtype = "float64"
+
+    def __call__(self, y, magnitude=None):
+        """y as it might come out of a step that sums terms of that magnitude."""
+        if self.rng is None or y.dtype.kind not in "fc":
+            return y
+        noise = self.rng.random(y.shape)
+        noise -= 0.5
+        noise *= 2 * self.amplitude * ROUNDOFF[self.dtype]
+        if self.absolute and y.size:
+            shift = np.abs(y.real)
+            shift = shift[np.isfinite(shift)].max(initial=0.0)
+            y = y + (self.rng.random(y.shape) - 0.5) * (self.absolute * ROUNDOFF[self.dtype] * shift)
+        if magnitude is None:
+            y = y * (1 + noise)
+        else:
+            y = y + noise * magnitude
+            if y.dtype.kind == "c":
+                y = y + 1j * y.imag * noise
+        if self.narrow and self.dtype != "float64" and y.dtype.kind == "f":
+            y = y.astype(self.dtype).astype("float64")
+        return np.asarray(y)
+
+
+class Evaluation:
+    """One run over all calls of a program. Results: lists with an entry per call."""
+
+    def __init__(self, program, noise=None, direction=None, observed=None, keep_all=False):
+        self.program, self.noise = program, noise or Noise()
+        self.direction = direction  # name of a leaf: array, per call
+        self.observed = observed  # per call, name: array
+        self.floatx = program["floatx"]
+        self.state, self.dtypes = {}, {}
+        self.values, self.variables, self.slopes = [], [], []
+        with np.errstate(all="ignore"):
+            for call in range(program["calls"]):
+                self.run(call, keep_all)
+
+    def run(self, call, keep_all):
+        program = self.program
+        self.call, values = call, {}
+        for leaf in program["leaves"]:
+            values[leaf["name"]] = self.leaf(leaf, call)
+            self.dtypes[leaf["name"]] = leaf["dtype"]
+        self.operations(program["ops"], values, self.dtypes)
+        slopes = []
+        for gradient in program["gradients"]:
+            loss = values[gradient["loss"]]
+            slopes.append(loss.imag.sum() / STEP if loss.dtype.kind == "c" else 0.0)
+        self.slopes.append(slopes)
+        for update in program["updates"]:
+            self.update(update, values)
+        self.values.append(
+            values if keep_all else {name: values[name] for name in program["outputs"]}
+        )
+        self.variables.append(dict(self.state))
+
+    def leaf(self, leaf, call):
+        name = leaf["name"]
+        if leaf["kind"] == "variable" and name in self.state:
+            return self.moved(name, self.state[name], call)
+        spec = leaf["data"][call] if leaf["kind"] == "placeholder" else leaf["data"]
+        shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
+        x = held(data.make(spec, shape, leaf["dtype"]), leaf["dtype"])
+        if leaf["kind"] == "variable":
+            self.state[name] = x
+        return self.moved(name, x, call)
+
+    def moved(self, name, x, call):
+        if self.direction is not None and name in self.direction[call]:
+            x = x + 1j * STEP * self.direction[call][name]
+        return x
+
+    def operations(self, ops, values, dtypes):
+        for op in ops:
+            self.operation(op, values, dtypes)
+
+    def operation(self, op, values, dtypes):
+        entry = TABLE[op["op"]]
+        inputs = [values[name] for name in op["in"]]
+        types = [dtypes[name] for name in op["in"]]
+        made = entry.dtype(op["args"], types, self.floatx)
+        made = [made] if isinstance(made, str) else made
+        if entry.unify:
+            inputs = [held(x, made[0]) for x in inputs]
+        noise = self.noise
+        if entry.random:
+            results = self.drawn(entry, op, inputs)
+        elif entry.statements:
+            results = entry.value(self, op["args"], inputs, types)
+        else:
+            noise.dtype = next((t for t in [*made, *types] if is_float(t)), "float64")
+            results = entry.value(noise, op["args"], *inputs)
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        for name, y, dtype in zip(op["out"], results, made):
+            y = np.asarray(y)
+            if is_float(dtype):
+                noise.dtype = dtype
+                y = held(y, dtype)
+                if not entry.exact and not entry.random:
+                    y = noise(y)
+                elif noise.narrow and dtype != "float64" and y.dtype.kind == "f":
+                    y = y.astype(dtype).astype("float64")
+            values[name], dtypes[name] = y, dtype
+
+    def drawn(self, entry, op, inputs):
+        """A random result is taken from the run that it came from."""
+        seen = None if self.observed is None else self.observed[self.call].get(op["out"][0])
+        if seen is not None:
+            seen = seen.astype("float64") if seen.dtype.kind == "f" else seen
+        return entry.value(seen, op["args"], *inputs)
+
+    def update(self, update, values):
+        name, new = update["variable"], values[update["value"]]
+        dtype = next(x["dtype"] for x in self.program["leaves"] if x["name"] == name)
+        old, self.noise.dtype = self.state[name], dtype if is_float(dtype) else "float64"
+        new = new.real if new.dtype.kind == "c" else new
+        kind = update["kind"]
+        if kind in ("update", "pair"):
+            made = new
+        elif kind == "update_add":
+            made = self.noise(old + new)
+        elif kind == "update_sub":
+            made = self.noise(old - new)
+        else:
+            m = update["momentum"]
+            made = self.noise(old * m + new * (1 - m), np.abs(old) * m + np.abs(new))
+        self.state[name] = held(np.broadcast_to(made, old.shape), dtype)
+
+
+def measured(program, noise=None, direction=None, observed=None, keep_all=False):
+    return Evaluation(program, noise, direction, observed, keep_all)

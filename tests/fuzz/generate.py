@@ -1,0 +1,387 @@
+"""Random programs that are valid: operations are drawn one by one and evaluated at once, so that
+what would fail, overflow or grow too large is known before it is kept."""
+
+import random
+
+import numpy as np
+from fuzz import data
+from fuzz.dtypes import held, is_float, is_int
+from fuzz.evaluate import Evaluation, Noise
+from fuzz.ops import TABLE
+
+LIMITS = {"float16": 200.0, "float32": 1e6, "float64": 1e8}
+
+
+class Value:
+    """A tensor of the program, with its arrays: one per call."""
+
+    def __init__(self, name, dtype, arrays, leaf=None):
+        self.name, self.dtype, self.arrays, self.leaf = name, dtype, arrays, leaf
+        self.shape = arrays[0].shape
+        self.rank = len(self.shape)
+        self.dims = list(zip(*(x.shape for x in arrays)))
+        self.size = max(x.size for x in arrays)
+        self.is_float, self.is_int = is_float(dtype), is_int(dtype)
+        self.low, self.top, self.lowest_size, self.finite = 1.0, 0.0, 1.0, True
+        parts = [x for x in arrays if x.size]
+        if parts and dtype != "bool":
+            with np.errstate(all="ignore"):
+                self.low = float(min(x.min() for x in parts))
+                self.top = float(max(np.abs(x).max() for x in parts))
+                self.lowest_size = float(min(np.abs(x).min() for x in parts))
+            self.finite = bool(np.isfinite(self.top))
+        self.odd = not self.finite
+        self.may_be_open = False
+
+
+class Drawer:
+    """What entries of the table draw with."""
+
+    def __init__(self, seed, settings):
+        self.random = random.Random(seed)
+        self.floatx = settings["floatx"]
+        self.calls = settings["calls"]
+        self.limit = settings["limit"]
+        self.odd = settings["odd"]
+        self.image_data_format = settings["image_data_format"]
+        self.batch, self.palette = settings["batch"], settings["palette"]
+        self.values, self.leaves, self.ops = [], [], []
+        self.names = 0
+        self.fresh_leaves = True
+        self.random_ops = True
+
+    # Choices
+
+    def chance(self, p):
+        return self.random.random() < p
+
+    def choice(self, items):
+        return items[int(self.random.random() * len(items))]
+
+    def below(self, n):
+        return int(self.random.random() * n)
+
+    def between(self, low, high):
+        return low + int(self.random.random() * (high - low + 1))
+
+    def sample(self, items, n):
+        return self.random.sample(list(items), n)
+
+    def shuffle(self, items):
+        self.random.shuffle(items)
+
+    def small(self):
+        return self.choice(self.palette)
+
+    def width(self):
+        return self.choice(self.palette) or 1
+
+    def data_format(self, may_be_left_out=True):
+        if may_be_left_out and self.chance(0.3):
+            return f"default:{self.image_data_format}"
+        return self.choice(["channels_last", "channels_first"])
+
+    # Values
+
+    def pick(self, wants=None):
+        fitting = [v for v in self.values if wants is None or wants(v)]
+        if not fitting:
+            return None
+        return fitting[int(len(fitting) * max(self.random.random(), self.random.random()))]
+
+    def pick_float(self):
+        return self.pick(lambda v: v.is_float)
+
+    def broadcasts(self, x, y):
+        """In each call; neither grows much."""
+        try:
+            for a, b in zip(x.arrays, y.arrays):
+                np.broadcast_shapes(a.shape, b.shape)
+        except ValueError:
+            return False
+        return True
+
+    def pair(self, wants):
+        x = self.pick(wants)
+        if x is None:
+            return None
+        mixed = self.chance(0.04)
+        if self.chance(0.3) and self.fresh_leaves and x.is_float:
+            y = self.new(self.narrowed(x), x.dtype)
+        else:
+            y = self.pick(
+                lambda v: (v.dtype == x.dtype or mixed) and wants(v) and self.broadcasts(x, v)
+            )
+        return (x, y) if self.chance(0.5) else (y, x)
+
+    def narrowed(self, x):
+        """Dimensions that broadcast to those of x."""
+        dims = [n if self.chance(0.7) else 1 for n in x.dims]
+        return dims[self.below(len(dims) + 1) :] if self.chance(0.5) else dims
+
+    def reduces_nothing(self, x, axis):
+        """Whether a reduction would be over no elements."""
+        axes = range(x.rank) if axis is None else axis if isinstance(axis, list) else [axis]
+        return any(0 in x.dims[i] for i in axes)
+
+    def name(self, letter):
+        self.names += 1
+        return f"{letter}{self.names - 1}"
+
+    def new(self, dims, dtype=None, whole=None, weight=False, kind=None, positive=False):
+        """A new leaf; dims are numbers, or tuples with one per call."""
+        dtype = dtype or self.floatx
+        dims = [n if isinstance(n, int) else n[0] if len(set(n)) == 1 else list(n) for n in dims]
+        varies = any(not isinstance(n, int) for n in dims)
+        if kind is None:
+            kind = self.choice(["placeholder", "placeholder", "variable", "constant"])
+            if weight:
+                kind = self.choice(["placeholder", "variable", "variable", "constant"])
+        if varies:
+            kind = "placeholder"
+        leaf = {"name": self.name("x"), "kind": kind, "dtype": dtype, "dims": dims}
+        fan = 1
+        if weight:
+            fan = max(int(np.prod([n if isinstance(n, int) else n[0] for n in dims[:-1]])), 1)
+        scale = round(fan**-0.5, 3) if weight else self.choice([1.0, 1.0, 1.0, 0.5, 2.0])
+
+        def one():
+            seed = self.between(0, 999_999)
+            if whole is not None:
+                return {"kind": "whole", "seed": seed, "low": whole[0], "high": max(whole[1], 1)}
+            if not is_float(dtype):
+                low = 0 if dtype[0] == "u" else -3
+                return {"kind": "whole", "seed": seed, "low": low, "high": 6}
+            if positive:
+                return {"kind": "positive", "seed": seed}
+            if self.odd and self.chance(0.3):
+                return {"kind": "special", "seed": seed}
+            if not weight and self.chance(0.15):
+                return {"kind": "whole", "seed": seed, "low": -3, "high": 4}
+            if not weight and self.chance(0.2):
+                return {"kind": "positive", "seed": seed}
+            return {"kind": "normal", "seed": seed, "scale": scale}
+
+        shapes = [[n if isinstance(n, int) else n[c] for n in dims] for c in range(self.calls)]
+        if kind == "placeholder":
+            first = one()
+            leaf["data"] = [first] + [
+                {**first, "seed": self.between(0, 999_999)} for _ in range(self.calls - 1)
+            ]
+            every = self.chance(0.1)
+            leaf["open"] = [not isinstance(n, int) or every for n in dims]
+            if self.chance(0.15):
+                leaf["layout"] = self.choice(["fortran", "strided", "backwards"])
+            specs = leaf["data"]
+        else:
+            leaf["data"] = one()
+            specs = [leaf["data"]] * self.calls
+        arrays = [held(data.make(s, n, dtype), dtype) for s, n in zip(specs, shapes)]
+        self.leaves.append(leaf)
+        value = Value(leaf["name"], dtype, arrays, leaf)
+        value.may_be_open = kind == "placeholder" and any(leaf["open"])
+        self.values.append(value)
+        return value
+
+    # Operations
+
+    def add(self, entry):
+        """Draws one operation and keeps it when its values are fit to go on with."""
+        state = (len(self.values), len(self.leaves), self.names)
+        drawn = entry.draw(self)
+        if drawn and None not in drawn[0] and self.keep(entry, *drawn):
+            return True
+        del self.values[state[0] :]
+        del self.leaves[state[1] :]
+        self.names = state[2]
+        return False
+
+    def keep(self, entry, inputs, args):
+        dtypes = {v.name: v.dtype for v in inputs}
+        made = entry.dtype(args, [v.dtype for v in inputs], self.floatx)
+        count = 1 if isinstance(made, str) else len(made)
+        op = {
+            "op": entry.name,
+            "in": [v.name for v in inputs],
+            "args": args,
+            "out": [self.name("v") for _ in range(count)],
+        }
+        results = []
+        evaluation = bare_evaluation(self.floatx)
+        try:
+            with np.errstate(all="ignore"):
+                for call in range(self.calls):
+                    values = {v.name: v.arrays[call] for v in inputs}
+                    evaluation.call = call
+                    evaluation.operation(op, values, dtypes)
+                    results.append([values[name] for name in op["out"]])
+        except (ValueError, IndexError):
+            return False  # a size that another call has does not fit
+        fresh = []
+        for i, name in enumerate(op["out"]):
+            arrays = [r[i] for r in results]
+            if len({x.ndim for x in arrays}) > 1 or arrays[0].ndim > 5:
+                return False
+            value = Value(name, dtypes[name], arrays)
+            value.may_be_open = any(v.may_be_open for v in inputs)
+            if value.size > self.limit:
+                return False
+            if value.is_float and not self.odd:
+                if not value.finite or value.top > LIMITS[value.dtype]:
+                    return False
+            fresh.append(value)
+        self.values += fresh
+        self.ops.append(op)
+        return True
+
+
+def bare_evaluation(floatx):
+    made = Evaluation.__new__(Evaluation)
+    made.noise, made.floatx, made.direction, made.observed = Noise(), floatx, None, None
+    return made
+
+
+def settings_of(rng):
+    """What holds for a whole program."""
+    floatx = rng.choices(["float32", "float64", "float16"], [80, 14, 6])[0]
+    calls = rng.choices([1, 2, 3], [60, 30, 10])[0]
+    sizes = [0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 33]
+    batch = tuple(rng.choice(sizes) if rng.random() < 0.9 else 0 for _ in range(calls))
+    palette = [rng.choice([1, 2, 2, 3, 4, 5, 6, 8, 10]) for _ in range(3)] + [rng.choice([1, 16, 7])]
+    if rng.random() < 0.03:
+        palette[0] = 0
+    limit = 4000
+    large = rng.random() < 0.03
+    if large:
+        batch = tuple(rng.choice([64, 257, 1024, 2048]) for _ in range(calls))
+        palette = [rng.choice([3, 64, 100]), rng.choice([16, 32, 700, 256]), 1]
+        limit = 3_000_000
+    return {
+        "floatx": floatx,
+        "calls": calls,
+        "batch": batch,
+        "palette": palette,
+        "limit": limit,
+        "large": large,
+        "odd": rng.random() < 0.04,
+        "image_data_format": rng.choice(["channels_last", "channels_first"]),
+    }
+
+
+NAMES = [op.name for op in TABLE.values()]
+WEIGHTS = [op.weight for op in TABLE.values()]
+
+
+def first_leaves(g):
+    for _ in range(g.between(1, 4)):
+        rank = g.choice([0, 1, 2, 2, 2, 3, 3, 4, 4, 5])
+        dims = [g.small() for _ in range(rank)]
+        if rank and g.chance(0.7):
+            dims[0] = g.batch
+        sizes = [n if isinstance(n, int) else max(n) for n in dims]
+        if np.prod(sizes) > g.limit:
+            dims = dims[:2]
+        dtype = g.floatx
+        if g.chance(0.12):
+            dtype = g.choice(["int32", "int64", "uint8", "int8", "bool", "float32", "float64"])
+        g.new(dims, dtype)
+
+
+def program_of(seed):
+    rng = random.Random(f"program {seed}")
+    settings = settings_of(rng)
+    g = Drawer(f"ops {seed}", settings)
+    first_leaves(g)
+    wanted = rng.choice([1, 2, 3, 4, 5, 6, 8, 10, 14, 20]) if not settings["large"] else rng.randint(1, 6)
+    draws = iter(rng.choices(NAMES, WEIGHTS, k=wanted * 4))
+    while len(g.ops) < wanted and (name := next(draws, None)):
+        g.add(TABLE[name])
+    return finished(g, rng, seed, settings)
+
+
+def finished(g, rng, seed, settings):
+    """Outputs, gradients and updates for what was drawn."""
+    made = [v for v in g.values if v.leaf is None]
+    used = {name for op in g.ops for name in op["in"]}
+    ends = [v for v in made if v.name not in used]
+    more = [v for v in made if v.name in used and rng.random() < 0.2]
+    outputs = [v.name for v in ends + more] or [g.values[-1].name]
+    outputs += [out for op in g.ops if TABLE[op["op"]].random for out in op["out"]]
+    program = {
+        "seed": seed,
+        "floatx": settings["floatx"],
+        "image_data_format": settings["image_data_format"],
+        "calls": settings["calls"],
+        "leaves": g.leaves,
+        "ops": g.ops,
+        "outputs": sorted(set(outputs), key=outputs.index),
+        "gradients": [],
+        "updates": [],
+        "phase": None,
+    }
+    if rng.random() < 0.45 and not settings["odd"] and settings["floatx"] != "float16":
+        add_gradient(program, made, g, rng)
+    if rng.random() < 0.15:
+        add_updates(program, g, rng)
+    return program
+
+
+def add_gradient(program, made, g, rng):
+    losses = [v for v in made if v.is_float and v.dtype != "float16"]
+    leaves = [x["name"] for x in g.leaves if is_float(x["dtype"]) and x["kind"] != "constant"]
+    if not losses or not leaves:
+        return
+    loss = losses[int(len(losses) * max(rng.random(), rng.random()))]
+    wrt = rng.sample(leaves, rng.randint(1, min(3, len(leaves))))
+    program["gradients"].append({"loss": loss.name, "wrt": wrt})
+    if rng.random() < 0.3:
+        program["outputs"] = [name for name in program["outputs"] if rng.random() < 0.5] or [loss.name]
+        program["outputs"] += [
+            o for op in program["ops"] if TABLE[op["op"]].random for o in op["out"]
+        ]
+        program["outputs"] = sorted(set(program["outputs"]), key=program["outputs"].index)
+
+
+def add_updates(program, g, rng):
+    by_name = {v.name: v for v in g.values}
+    for leaf in g.leaves:
+        if leaf["kind"] != "variable" or not is_float(leaf["dtype"]):
+            continue
+        old = by_name[leaf["name"]]
+        news = [v for v in g.values if v.dims == old.dims and v.dtype == old.dtype]
+        if not news:
+            continue
+        kind = rng.choice(["update", "update_add", "update_sub", "pair", "moving_average_update"])
+        update = {"kind": kind, "variable": leaf["name"], "value": rng.choice(news).name}
+        if kind == "moving_average_update":
+            update["momentum"] = rng.choice([0.5, 0.75, 0.875])
+        program["updates"].append(update)
+    if not program["updates"]:
+        return
+    if program["calls"] == 1 and rng.random() < 0.7:
+        repeat_calls(program)
+    if not settled(program):
+        program["updates"] = []
+
+
+def repeat_calls(program):
+    program["calls"] = 2
+    for leaf in program["leaves"]:
+        if leaf["kind"] == "placeholder":
+            leaf["data"] = leaf["data"] * 2
+            leaf["dims"] = [n if isinstance(n, int) else n * 2 for n in leaf["dims"]]
+
+
+def settled(program):
+    """Whether all calls, with updates between them, stay within limits."""
+    try:
+        run = Evaluation(program, keep_all=True)
+    except (ValueError, IndexError):
+        return False
+    for values in [*run.values, *run.variables]:
+        for name, x in values.items():
+            if x.dtype.kind == "f" and x.size:
+                top = np.abs(x).max()
+                if not np.isfinite(top) or top > LIMITS.get(run.dtypes.get(name), 1e6):
+                    return False
+    return True

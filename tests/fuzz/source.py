@@ -1,0 +1,108 @@
+"""A program as Python: what workers execute, and what is printed when something is wrong."""
+
+from fuzz import data
+from fuzz.ops import TABLE
+
+
+def leaf_lines(leaf, literal):
+    name, dtype = leaf["name"], leaf["dtype"]
+    if leaf["kind"] == "placeholder":
+        shape = tuple(
+            None if is_open or not isinstance(n, int) else n
+            for n, is_open in zip(leaf["dims"], leaf["open"])
+        )
+        return [f"{name} = K.placeholder({shape}, dtype={dtype!r})"]
+    value = data.source(leaf["data"], leaf["dims"], dtype) if literal else f"data[{name!r}]"
+    return [f"{name} = K.{leaf['kind']}({value}, dtype={dtype!r})"]
+
+
+def argument(value):
+    left_out = isinstance(value, str) and value.startswith("default:")
+    return repr(None if left_out else value)
+
+
+def op_lines(op):
+    entry, names = TABLE[op["op"]], op["in"]
+    before = []
+    if callable(entry.code):
+        made = entry.code(op["args"], names) if not entry.statements else entry.code(op)
+        if isinstance(made, tuple):
+            before, made = made
+    else:
+        made = entry.code.format(*names, **{k: argument(v) for k, v in op["args"].items()})
+    return [*before, f"{', '.join(op['out'])} = {made}"]
+
+
+def update_code(update):
+    name, value = update["variable"], update["value"]
+    if update["kind"] == "pair":
+        return f"({name}, {value})"
+    more = f", {update['momentum']}" if update["kind"] == "moving_average_update" else ""
+    return f"K.{update['kind']}({name}, {value}{more})"
+
+
+def graph(program, literal=False):
+    """The lines that build the function f."""
+    lines = [
+        f"K.set_floatx({program['floatx']!r})",
+        f"K.set_image_data_format({program['image_data_format']!r})",
+    ]
+    for leaf in program["leaves"]:
+        lines += leaf_lines(leaf, literal)
+    for op in program["ops"]:
+        lines += op_lines(op)
+    for i, gradient in enumerate(program["gradients"]):
+        lines.append(f"g{i} = K.gradients({gradient['loss']}, [{', '.join(gradient['wrt'])}])")
+    inputs = [x["name"] for x in program["leaves"] if x["kind"] == "placeholder"]
+    if program["phase"]:
+        inputs.append("K.learning_phase()")
+    outputs = f"[{', '.join(program['outputs'])}]"
+    if program["gradients"]:
+        all_of = " + ".join(f"g{i}" for i in range(len(program["gradients"])))
+        outputs = f"{outputs} + [g for g in {all_of} if g is not None]"
+    updates = ""
+    if program["updates"]:
+        updates = f", updates=[{', '.join(map(update_code, program['updates']))}]"
+    lines.append(f"f = K.function([{', '.join(inputs)}], {outputs}{updates})")
+    return lines
+
+
+def feeds(program, call):
+    made = []
+    for leaf in program["leaves"]:
+        if leaf["kind"] == "placeholder":
+            shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
+            made.append(data.source(leaf["data"][call], shape, leaf["dtype"], leaf.get("layout")))
+    if program["phase"]:
+        made.append(str(program["phase"][call]))
+    return made
+
+
+def standalone(program, finding):
+    """A program that fails as long as the finding is there; needs numpy and horngate alone."""
+    lines = ["import horngate as K", "import numpy as np", ""]
+    environment = finding.get("environment") or {}
+    if environment:
+        words = " ".join(f"{k}={v}" for k, v in environment.items())
+        lines.insert(0, f"# run with {words}")
+    lines += graph(program, literal=True)
+    place = finding.get("place")
+    for call in range(program["calls"]):
+        lines.append(f"got = f([{', '.join(feeds(program, call))}])")
+        if place and place["call"] == call:
+            break
+    if place and place.get("index") is not None:
+        at = tuple(place["index"])
+        wanted, got, tolerance = place["wanted"], place["got"], place["tolerance"]
+        what = f"got[{place['output']}]{list(at) if at else ''}"
+        if place.get("variable"):
+            what = f"K.get_value({place['variable']}){list(at) if at else ''}"
+        if place.get("direction"):
+            lines.append(f"# {place['direction']}")
+        else:
+            if wanted == wanted and abs(wanted) != float("inf"):
+                check = f"abs({what} - {wanted!r}) <= {max(tolerance, 0):.3g}"
+            else:
+                check = f"np.array_equal({what}, float({str(wanted)!r}), equal_nan=True)"
+            lines.append(f"assert {check}, {what}  # was {got!r}")
+    return "\n".join(lines) + "\n"

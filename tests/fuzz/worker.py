@@ -1,0 +1,102 @@
+"""A process that runs programs on the library, in the environment that it was started with:
+pickled programs come on standard input, pickled results go to standard output."""
+
+import os
+import pickle
+import struct
+import sys
+
+
+def send(stream, thing):
+    body = pickle.dumps(thing, protocol=5)
+    stream.write(struct.pack("<Q", len(body)))
+    stream.write(body)
+    stream.flush()
+
+
+def receive(stream):
+    head = stream.read(8)
+    if len(head) < 8:
+        return None
+    body = stream.read(struct.unpack("<Q", head)[0])
+    return pickle.loads(body)
+
+
+def feeds_of(program, call):
+    from fuzz import data
+
+    made = []
+    for leaf in program["leaves"]:
+        if leaf["kind"] == "placeholder":
+            shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
+            x = data.make(leaf["data"][call], shape, leaf["dtype"])
+            made.append(data.laid_out(x, leaf.get("layout")))
+    if program["phase"]:
+        made.append(program["phase"][call])
+    return made
+
+
+def run(program):
+    """{"calls": [..], "types": ..} or {"error": .., "where": ..}."""
+    import horngate as K
+    import numpy as np
+    from fuzz import data, source
+    from fuzz.ops import TABLE
+
+    scope = {"K": K, "np": np, "data": {}}
+    for leaf in program["leaves"]:
+        if leaf["kind"] != "placeholder":
+            scope["data"][leaf["name"]] = data.make(leaf["data"], leaf["dims"], leaf["dtype"])
+    where = "build"
+    try:
+        exec("\n".join(source.graph(program)), scope)
+        f = scope["f"]
+        types = {n: (K.dtype(scope[n]), K.int_shape(scope[n])) for n in program["outputs"]}
+        calls, variables = [], [x["name"] for x in program["leaves"] if x["kind"] == "variable"]
+        for call in range(program["calls"]):
+            where = f"call {call}"
+            got = f(feeds_of(program, call))
+            calls.append(
+                {
+                    "outputs": dict(zip(program["outputs"], got)),
+                    "gradients": gradients_of(program, scope, got[len(program["outputs"]) :]),
+                    "variables": {n: K.get_value(scope[n]) for n in variables},
+                }
+            )
+        first = list(calls[0]["outputs"].values())
+        repeated = None
+        if not program["updates"] and not any(TABLE[op["op"]].random for op in program["ops"]):
+            where = "repeated call"
+            again = f(feeds_of(program, 0))
+            repeated = all(same_bits(a, b) for a, b in zip(first, again))
+        return {"calls": calls, "types": types, "repeated": repeated}
+    except Exception as error:  # noqa: BLE001: whatever the library throws is a result
+        return {"error": type(error).__name__, "text": str(error), "where": where}
+
+
+def same_bits(a, b):
+    import numpy as np
+
+    return a.dtype == b.dtype and a.shape == b.shape and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+def gradients_of(program, scope, arrays):
+    arrays, made = iter(arrays), []
+    for i in range(len(program["gradients"])):
+        made.append([None if g is None else next(arrays) for g in scope[f"g{i}"]])
+    return made
+
+
+def main():
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the library or a program prints goes elsewhere
+    if len(sys.argv) > 1:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
+    while (program := receive(sys.stdin.buffer)) is not None:
+        send(out, run(program))
+
+
+if __name__ == "__main__":
+    main()
