@@ -152,7 +152,8 @@ def first_fault(reference, result):
         return {"kind": "error", **{k: result[k] for k in ("error", "text", "where")}}
     if result["repeated"] is False:
         return {"kind": "repeated", "text": "the same call gave other bits"}
-    program = reference.program
+    if reference.exact.bad:
+        return {"kind": "random", "text": reference.exact.bad}
     for name, (dtype, shape) in result["types"].items():
         if dtype != reference.exact.dtypes[name]:
             return {"kind": "dtype", "name": name, "wanted": reference.exact.dtypes[name], "got": dtype}
@@ -179,7 +180,7 @@ def first_fault(reference, result):
 def fault_of(reference, result):
     """The same, after a second look with many noisy runs at what a few rejected."""
     fault = first_fault(reference, result)
-    if fault is None or fault["kind"] in ("error", "repeated", "shape", "dtype", "static shape"):
+    if fault is None or fault["kind"] in ("error", "repeated", "random", "shape", "dtype", "static shape"):
         return fault
     if len(reference.noisy) < MANY:
         reference.more(MANY - len(reference.noisy))

@@ -5,6 +5,7 @@
     {"kind": "whole", "seed": 7, "low": 0, "high": 5}   whole numbers of [low, high), in any dtype
     {"kind": "special", "seed": 7}                  normal, and some NaN, infinities, zeros of both signs
     {"kind": "probabilities", "seed": 7}            the last axis sums to 1
+    {"kind": "thin", "seed": 7}                     mostly zeros
     {"kind": "full", "value": 0.5}
     {"kind": "list", "value": [..]}
 """
@@ -24,6 +25,8 @@ def make(spec, shape, dtype):
         return rng.random(shape) < 0.6
     if kind == "normal":
         return (rng.standard_normal(shape) * spec.get("scale", 1.0)).astype(dtype)
+    if kind == "thin":
+        return np.where(rng.random(shape) < 0.3, rng.standard_normal(shape), 0).astype(dtype)
     if kind == "positive":
         return (0.1 + 1.9 * rng.random(shape)).astype(dtype)
     if kind == "whole":
@@ -85,6 +88,11 @@ def drawn(spec, shape, dtype):
     if kind == "normal":
         scale = spec.get("scale", 1.0)
         return f"({rng}.standard_normal({shape}) * {scale}).astype({dtype!r})"
+    if kind == "thin":
+        return (
+            f"(lambda rng: np.where(rng.random({shape}) < 0.3, rng.standard_normal({shape}), 0)"
+            f".astype({dtype!r}))({rng})"
+        )
     if kind == "positive":
         return f"(0.1 + 1.9 * {rng}.random({shape})).astype({dtype!r})"
     if kind == "whole":

@@ -49,7 +49,8 @@ class Evaluation:
         self.program, self.noise = program, noise or Noise()
         self.direction = direction  # name of a leaf: array, per call
         self.observed = observed  # per call, name: array
-        self.floatx = program["floatx"]
+        self.floatx, self.phase = program["floatx"], program["phase"]
+        self.bad = None
         self.state, self.dtypes = {}, {}
         self.values, self.variables, self.slopes = [], [], []
         with np.errstate(all="ignore"):
@@ -58,7 +59,7 @@ class Evaluation:
 
     def run(self, call, keep_all):
         program = self.program
-        self.call, values = call, {}
+        self.call, values, self.pending = call, {}, {}
         for leaf in program["leaves"]:
             values[leaf["name"]] = self.leaf(leaf, call)
             self.dtypes[leaf["name"]] = leaf["dtype"]
@@ -68,8 +69,9 @@ class Evaluation:
             loss = values[gradient["loss"]]
             slopes.append(loss.imag.sum() / STEP if loss.dtype.kind == "c" else 0.0)
         self.slopes.append(slopes)
-        for update in program["updates"]:
-            self.update(update, values)
+        updated = {u["variable"]: self.updated(u, values) for u in program["updates"]}
+        self.state.update(updated)
+        self.state.update(self.pending)
         self.values.append(
             values if keep_all else {name: values[name] for name in program["outputs"]}
         )
@@ -104,6 +106,12 @@ class Evaluation:
         if entry.unify:
             inputs = [held(x, made[0]) for x in inputs]
         noise = self.noise
+        if self.direction is not None and noise.rng is not None:
+            # Each use of a value by itself, so that what cancels in a derivative shows.
+            for i, (x, dtype) in enumerate(zip(inputs, types)):
+                if x.dtype.kind in "fc" and not entry.statements:
+                    noise.dtype = dtype if is_float(dtype) else "float64"
+                    inputs[i] = noise(x)
         if entry.random:
             results = self.drawn(entry, op, inputs)
         elif entry.statements:
@@ -127,10 +135,20 @@ class Evaluation:
         """A random result is taken from the run that it came from."""
         seen = None if self.observed is None else self.observed[self.call].get(op["out"][0])
         if seen is not None:
+            seen = np.asarray(seen)
             seen = seen.astype("float64") if seen.dtype.kind == "f" else seen
+            self.bad = self.bad or entry.check(seen, op["args"], *inputs)
         return entry.value(seen, op["args"], *inputs)
 
-    def update(self, update, values):
+    def body(self, body, arguments, types):
+        """Results of the body of a loop or branch, with their dtypes."""
+        names = body["parameters"] + body["captured"]
+        values, dtypes = dict(zip(names, arguments)), dict(zip(names, types))
+        self.operations(body["ops"], values, dtypes)
+        return [values[n] for n in body["results"]]
+
+    def updated(self, update, values):
+        """The new value of a variable; all are found before one changes."""
         name, new = update["variable"], values[update["value"]]
         dtype = next(x["dtype"] for x in self.program["leaves"] if x["name"] == name)
         old, self.noise.dtype = self.state[name], dtype if is_float(dtype) else "float64"
@@ -145,7 +163,7 @@ class Evaluation:
         else:
             m = update["momentum"]
             made = self.noise(old * m + new * (1 - m), np.abs(old) * m + np.abs(new))
-        self.state[name] = held(np.broadcast_to(made, old.shape), dtype)
+        return held(np.broadcast_to(made, old.shape), dtype)
 
 
 def measured(program, noise=None, direction=None, observed=None, keep_all=False):

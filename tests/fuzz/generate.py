@@ -8,6 +8,7 @@ from fuzz import data
 from fuzz.dtypes import held, is_float, is_int
 from fuzz.evaluate import Evaluation, Noise
 from fuzz.ops import TABLE
+from fuzz.program import cleaned
 
 LIMITS = {"float16": 200.0, "float32": 1e6, "float64": 1e8}
 
@@ -44,11 +45,10 @@ class Drawer:
         self.limit = settings["limit"]
         self.odd = settings["odd"]
         self.image_data_format = settings["image_data_format"]
+        self.phase, self.depth = settings["phase"], 0
         self.batch, self.palette = settings["batch"], settings["palette"]
         self.values, self.leaves, self.ops = [], [], []
         self.names = 0
-        self.fresh_leaves = True
-        self.random_ops = True
 
     # Choices
 
@@ -106,7 +106,7 @@ class Drawer:
         if x is None:
             return None
         mixed = self.chance(0.04)
-        if self.chance(0.3) and self.fresh_leaves and x.is_float:
+        if self.chance(0.3) and x.is_float:
             y = self.new(self.narrowed(x), x.dtype)
         else:
             y = self.pick(
@@ -139,7 +139,10 @@ class Drawer:
                 kind = self.choice(["placeholder", "variable", "variable", "constant"])
         if varies:
             kind = "placeholder"
+        sparse = kind == "sparse"
         leaf = {"name": self.name("x"), "kind": kind, "dtype": dtype, "dims": dims}
+        if sparse:
+            leaf.update(kind="placeholder", sparse=True)
         fan = 1
         if weight:
             fan = max(int(np.prod([n if isinstance(n, int) else n[0] for n in dims[:-1]])), 1)
@@ -149,12 +152,14 @@ class Drawer:
             seed = self.between(0, 999_999)
             if whole is not None:
                 return {"kind": "whole", "seed": seed, "low": whole[0], "high": max(whole[1], 1)}
+            if kind == "sparse":
+                return {"kind": "thin", "seed": seed}
             if not is_float(dtype):
                 low = 0 if dtype[0] == "u" else -3
                 return {"kind": "whole", "seed": seed, "low": low, "high": 6}
             if positive:
                 return {"kind": "positive", "seed": seed}
-            if self.odd and self.chance(0.3):
+            if self.odd and not weight and self.chance(0.3):
                 return {"kind": "special", "seed": seed}
             if not weight and self.chance(0.15):
                 return {"kind": "whole", "seed": seed, "low": -3, "high": 4}
@@ -163,14 +168,14 @@ class Drawer:
             return {"kind": "normal", "seed": seed, "scale": scale}
 
         shapes = [[n if isinstance(n, int) else n[c] for n in dims] for c in range(self.calls)]
-        if kind == "placeholder":
+        if leaf["kind"] == "placeholder":
             first = one()
             leaf["data"] = [first] + [
                 {**first, "seed": self.between(0, 999_999)} for _ in range(self.calls - 1)
             ]
-            every = self.chance(0.1)
+            every = self.chance(0.1) and not weight
             leaf["open"] = [not isinstance(n, int) or every for n in dims]
-            if self.chance(0.15):
+            if self.chance(0.15) and not sparse:
                 leaf["layout"] = self.choice(["fortran", "strided", "backwards"])
             specs = leaf["data"]
         else:
@@ -180,8 +185,12 @@ class Drawer:
         self.leaves.append(leaf)
         value = Value(leaf["name"], dtype, arrays, leaf)
         value.may_be_open = kind == "placeholder" and any(leaf["open"])
-        self.values.append(value)
+        if not sparse:
+            self.values.append(value)
         return value
+
+    def inner(self):
+        return BodyDrawer(self, self.depth + 1)
 
     # Operations
 
@@ -207,7 +216,7 @@ class Drawer:
             "out": [self.name("v") for _ in range(count)],
         }
         results = []
-        evaluation = bare_evaluation(self.floatx)
+        evaluation = bare_evaluation(self)
         try:
             with np.errstate(all="ignore"):
                 for call in range(self.calls):
@@ -235,9 +244,72 @@ class Drawer:
         return True
 
 
-def bare_evaluation(floatx):
+class BodyDrawer(Drawer):
+    """Draws the body of a loop or branch. What it takes from outside becomes a parameter."""
+
+    def __init__(self, outer, depth):
+        self.outer, self.depth = outer, depth
+        self.random, self.floatx, self.calls = outer.random, outer.floatx, outer.calls
+        self.limit, self.odd = min(outer.limit, 4000), False
+        self.batch, self.palette = outer.batch, outer.palette
+        self.image_data_format, self.phase = outer.image_data_format, outer.phase
+        self.values, self.ops, self.captured = [], [], []
+        self.leaves = []
+
+    @property
+    def names(self):
+        return self.outer.names
+
+    @names.setter
+    def names(self, value):
+        self.outer.names = max(value, self.outer.names)
+
+    def parameter(self, dtype, arrays):
+        made = Value(self.name("p"), dtype, arrays)
+        self.values.append(made)
+        return made
+
+    def capture(self, outer_value):
+        made = Value(self.name("p"), outer_value.dtype, outer_value.arrays)
+        made.may_be_open = outer_value.may_be_open
+        self.captured.append((made, outer_value))
+        self.values.append(made)
+        return made
+
+    def new(self, dims, dtype=None, whole=None, weight=False, kind=None, positive=False):
+        return self.capture(self.outer.new(dims, dtype, whole, weight, kind, positive))
+
+    def fill(self, count):
+        """Some random operations."""
+        for _ in range(count * 3):
+            if len(self.ops) >= count:
+                return
+            entry = TABLE[self.random.choices(NAMES, WEIGHTS)[0]]
+            if entry.random or entry.outer or (entry.statements and self.depth > 1):
+                continue
+            self.add(entry)
+
+    def body(self, parameters, results):
+        """The body as data, and the outer values that it needs."""
+        needed, ops = {v.name for v in results}, []
+        for op in reversed(self.ops):
+            if needed & set(op["out"]):
+                needed |= set(op["in"])
+                ops.append(op)
+        captured = [(p, v) for p, v in self.captured if p.name in needed]
+        body = {
+            "parameters": [v.name for v in parameters],
+            "captured": [p.name for p, _ in captured],
+            "ops": ops[::-1],
+            "results": [v.name for v in results],
+        }
+        return body, [v for _, v in captured]
+
+
+def bare_evaluation(drawer):
     made = Evaluation.__new__(Evaluation)
-    made.noise, made.floatx, made.direction, made.observed = Noise(), floatx, None, None
+    made.noise, made.floatx, made.direction, made.observed = Noise(), drawer.floatx, None, None
+    made.phase, made.pending = drawer.phase, {}
     return made
 
 
@@ -250,7 +322,7 @@ def settings_of(rng):
     palette = [rng.choice([1, 2, 2, 3, 4, 5, 6, 8, 10]) for _ in range(3)] + [rng.choice([1, 16, 7])]
     if rng.random() < 0.03:
         palette[0] = 0
-    limit = 4000
+    limit = 4000 if rng.random() < 0.9 else 20_000
     large = rng.random() < 0.03
     if large:
         batch = tuple(rng.choice([64, 257, 1024, 2048]) for _ in range(calls))
@@ -265,6 +337,7 @@ def settings_of(rng):
         "large": large,
         "odd": rng.random() < 0.04,
         "image_data_format": rng.choice(["channels_last", "channels_first"]),
+        "phase": [rng.randint(0, 1) for _ in range(calls)] if rng.random() < 0.3 else None,
     }
 
 
@@ -317,18 +390,24 @@ def finished(g, rng, seed, settings):
         "outputs": sorted(set(outputs), key=outputs.index),
         "gradients": [],
         "updates": [],
-        "phase": None,
+        "phase": settings["phase"],
     }
     if rng.random() < 0.45 and not settings["odd"] and settings["floatx"] != "float16":
         add_gradient(program, made, g, rng)
     if rng.random() < 0.15:
         add_updates(program, g, rng)
-    return program
+    if any(op["op"] == "updated" for op in program["ops"]) and not settled(program):
+        program["calls"], program["updates"] = 1, []
+        for leaf in program["leaves"]:
+            leaf["dims"] = [n if isinstance(n, int) else n[:1] for n in leaf["dims"]]
+            leaf["data"] = leaf["data"][:1] if leaf["kind"] == "placeholder" else leaf["data"]
+        program["phase"] = program["phase"] and program["phase"][:1]
+    return cleaned(program)
 
 
 def add_gradient(program, made, g, rng):
     losses = [v for v in made if v.is_float and v.dtype != "float16"]
-    leaves = [x["name"] for x in g.leaves if is_float(x["dtype"]) and x["kind"] != "constant"]
+    leaves = [x["name"] for x in g.leaves if is_float(x["dtype"]) and x["kind"] != "constant" and not x.get("sparse")]
     if not losses or not leaves:
         return
     loss = losses[int(len(losses) * max(rng.random(), rng.random()))]
@@ -344,8 +423,9 @@ def add_gradient(program, made, g, rng):
 
 def add_updates(program, g, rng):
     by_name = {v.name: v for v in g.values}
+    taken = {op["in"][0] for op in g.ops if op["op"] == "updated"}
     for leaf in g.leaves:
-        if leaf["kind"] != "variable" or not is_float(leaf["dtype"]):
+        if leaf["kind"] != "variable" or not is_float(leaf["dtype"]) or leaf["name"] in taken:
             continue
         old = by_name[leaf["name"]]
         news = [v for v in g.values if v.dims == old.dims and v.dtype == old.dtype]
@@ -370,6 +450,8 @@ def repeat_calls(program):
         if leaf["kind"] == "placeholder":
             leaf["data"] = leaf["data"] * 2
             leaf["dims"] = [n if isinstance(n, int) else n * 2 for n in leaf["dims"]]
+    if program["phase"]:
+        program["phase"] = program["phase"] * 2
 
 
 def settled(program):

@@ -6,39 +6,7 @@ import time
 from fuzz import compare, hunt
 from fuzz.configurations import Configuration, Worker
 from fuzz.evaluate import Evaluation
-from fuzz.ops import TABLE
-
-
-def cleaned(program):
-    """Without what nothing needs; None when nothing is left to look at."""
-    program = {**program}
-    known = {x["name"] for x in program["leaves"]} | {o for op in program["ops"] for o in op["out"]}
-    program["outputs"] = [n for n in program["outputs"] if n in known]
-    program["gradients"] = [
-        {**g, "wrt": [n for n in g["wrt"] if n in known]}
-        for g in program["gradients"]
-        if g["loss"] in known
-    ]
-    program["gradients"] = [g for g in program["gradients"] if g["wrt"]]
-    program["updates"] = [
-        u for u in program["updates"] if u["variable"] in known and u["value"] in known
-    ]
-    if not program["outputs"] and not program["gradients"] and not program["updates"]:
-        return None
-    needed = set(program["outputs"])
-    needed |= {n for g in program["gradients"] for n in [g["loss"], *g["wrt"]]}
-    needed |= {n for u in program["updates"] for n in (u["variable"], u["value"])}
-    ops = []
-    for op in reversed(program["ops"]):
-        if needed & set(op["out"]):
-            needed |= set(op["in"])
-            ops.append(op)
-    program["ops"] = ops[::-1]
-    program["leaves"] = [x for x in program["leaves"] if x["name"] in needed]
-    for op in program["ops"]:  # random results must be seen
-        if TABLE[op["op"]].random:
-            program["outputs"] += [o for o in op["out"] if o not in program["outputs"]]
-    return program
+from fuzz.program import cleaned
 
 
 def candidates(program):

@@ -11,7 +11,8 @@ def leaf_lines(leaf, literal):
             None if is_open or not isinstance(n, int) else n
             for n, is_open in zip(leaf["dims"], leaf["open"])
         )
-        return [f"{name} = K.placeholder({shape}, dtype={dtype!r})"]
+        sparse = ", sparse=True" if leaf.get("sparse") else ""
+        return [f"{name} = K.placeholder({shape}, dtype={dtype!r}{sparse})"]
     value = data.source(leaf["data"], leaf["dims"], dtype) if literal else f"data[{name!r}]"
     return [f"{name} = K.{leaf['kind']}({value}, dtype={dtype!r})"]
 
@@ -72,7 +73,8 @@ def feeds(program, call):
     for leaf in program["leaves"]:
         if leaf["kind"] == "placeholder":
             shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
-            made.append(data.source(leaf["data"][call], shape, leaf["dtype"], leaf.get("layout")))
+            array = data.source(leaf["data"][call], shape, leaf["dtype"], leaf.get("layout"))
+            made.append(f"scipy.sparse.csr_matrix({array})" if leaf.get("sparse") else array)
     if program["phase"]:
         made.append(str(program["phase"][call]))
     return made
@@ -81,6 +83,8 @@ def feeds(program, call):
 def standalone(program, finding):
     """A program that fails as long as the finding is there; needs numpy and horngate alone."""
     lines = ["import horngate as K", "import numpy as np", ""]
+    if any(leaf.get("sparse") for leaf in program["leaves"]):
+        lines.insert(2, "import scipy.sparse")
     environment = finding.get("environment") or {}
     if environment:
         words = " ".join(f"{k}={v}" for k, v in environment.items())

@@ -30,6 +30,10 @@ def feeds_of(program, call):
         if leaf["kind"] == "placeholder":
             shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
             x = data.make(leaf["data"][call], shape, leaf["dtype"])
+            if leaf.get("sparse"):
+                import scipy.sparse
+
+                x = scipy.sparse.csr_matrix(x)
             made.append(data.laid_out(x, leaf.get("layout")))
     if program["phase"]:
         made.append(program["phase"][call])

@@ -34,7 +34,19 @@ class Op:
     weight: float = 1.0
     random: bool = False
     outer: bool = False  # not within loops
-    statements: bool = False
+    statements: bool = False  # has bodies: value takes (evaluation, args, arrays, dtypes), code the op
+    check: Callable = lambda seen, args, *inputs: None  # what is wrong with a random result
+
+
+def body_types(body, types, floatx):
+    """The dtypes of a body's results."""
+    from fuzz.ops import TABLE
+
+    dtypes = dict(zip(body["parameters"] + body["captured"], types))
+    for op in body["ops"]:
+        made = TABLE[op["op"]].dtype(op["args"], [dtypes[n] for n in op["in"]], floatx)
+        dtypes.update(zip(op["out"], [made] if isinstance(made, str) else made))
+    return [dtypes[n] for n in body["results"]]
 
 
 def same(args, dtypes, floatx):

@@ -1,0 +1,45 @@
+"""Programs are plain data, which JSON can hold:
+
+    {"seed": 7, "floatx": "float32", "image_data_format": "channels_last", "calls": 2,
+     "leaves": [{"name": "x0", "kind": "placeholder", "dtype": "float32", "dims": [[3, 5], 4],
+                 "open": [true, false], "data": [{..}, {..}], "layout": "fortran"}, ..],
+     "ops": [{"op": "add", "in": ["x0", "x1"], "args": {}, "out": ["v2"]}, ..],
+     "outputs": ["v2"], "gradients": [{"loss": "v2", "wrt": ["x0"]}],
+     "updates": [{"kind": "update_add", "variable": "x1", "value": "v2"}], "phase": [0, 1]}
+
+A dimension is a number, or a list with one per call. `data` says what arrays hold (data.py), one
+entry per call for placeholders. Bodies of loops have parameters, captured values, ops, results."""
+
+from fuzz.ops import TABLE
+
+
+def cleaned(program):
+    """Without what nothing needs; None when nothing is left to look at."""
+    program = {**program}
+    known = {x["name"] for x in program["leaves"]} | {o for op in program["ops"] for o in op["out"]}
+    program["outputs"] = [n for n in program["outputs"] if n in known]
+    program["gradients"] = [
+        {**g, "wrt": [n for n in g["wrt"] if n in known]}
+        for g in program["gradients"]
+        if g["loss"] in known
+    ]
+    program["gradients"] = [g for g in program["gradients"] if g["wrt"]]
+    program["updates"] = [
+        u for u in program["updates"] if u["variable"] in known and u["value"] in known
+    ]
+    if not program["outputs"] and not program["gradients"] and not program["updates"]:
+        return None
+    needed = set(program["outputs"])
+    needed |= {n for g in program["gradients"] for n in [g["loss"], *g["wrt"]]}
+    needed |= {n for u in program["updates"] for n in (u["variable"], u["value"])}
+    ops = []
+    for op in reversed(program["ops"]):
+        if needed & set(op["out"]):
+            needed |= set(op["in"])
+            ops.append(op)
+    program["ops"] = ops[::-1]
+    program["leaves"] = [x for x in program["leaves"] if x["name"] in needed]
+    for op in program["ops"]:  # random results must be seen
+        if TABLE[op["op"]].random:
+            program["outputs"] += [o for o in op["out"] if o not in program["outputs"]]
+    return program
