@@ -8,6 +8,7 @@ import numpy as np
 from fuzz import data
 from fuzz.dtypes import ROUNDOFF, held, is_float
 from fuzz.ops import TABLE
+from fuzz.ops.entry import real
 
 # Derivatives are carried this small, so that their products vanish beside the values.
 STEP = 1e-60
@@ -41,16 +42,27 @@ class Noise:
             y = y.astype(self.dtype).astype("float64")
         return np.asarray(y)
 
+    def off(self, magnitude):
+        """By how much something of that magnitude may be off."""
+        if self.rng is None:
+            return 0.0
+        noise = self.rng.random(np.shape(magnitude)) - 0.5
+        return noise * (2 * self.amplitude * ROUNDOFF[self.dtype]) * magnitude
+
 
 class Evaluation:
     """One run over all calls of a program. Results: lists with an entry per call."""
 
-    def __init__(self, program, noise=None, direction=None, observed=None, keep_all=False):
+    def __init__(
+        self, program, noise=None, direction=None, observed=None, keep_all=False, made=None
+    ):
+        self.made = {} if made is None else made  # leaves, which runs may share
         self.program, self.noise = program, noise or Noise()
         self.direction = direction  # name of a leaf: array, per call
         self.observed = observed  # per call, name: array
         self.floatx, self.phase = program["floatx"], program["phase"]
         self.bad = None
+        self.singular = False  # somewhere a derivative is infinite, and 0 times that is NaN
         self.state, self.dtypes = {}, {}
         self.values, self.variables, self.slopes = [], [], []
         with np.errstate(all="ignore"):
@@ -72,18 +84,20 @@ class Evaluation:
         updated = {u["variable"]: self.updated(u, values) for u in program["updates"]}
         self.state.update(updated)
         self.state.update(self.pending)
-        self.values.append(
-            values if keep_all else {name: values[name] for name in program["outputs"]}
-        )
+        kept = values if keep_all else program["outputs"]
+        self.values.append({name: real(values[name]) for name in kept})
         self.variables.append(dict(self.state))
 
     def leaf(self, leaf, call):
         name = leaf["name"]
         if leaf["kind"] == "variable" and name in self.state:
             return self.moved(name, self.state[name], call)
-        spec = leaf["data"][call] if leaf["kind"] == "placeholder" else leaf["data"]
-        shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
-        x = held(data.make(spec, shape, leaf["dtype"]), leaf["dtype"])
+        key = (name, call)
+        if key not in self.made:
+            spec = leaf["data"][call] if leaf["kind"] == "placeholder" else leaf["data"]
+            shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
+            self.made[key] = held(data.make(spec, shape, leaf["dtype"]), leaf["dtype"])
+        x = self.made[key]
         if leaf["kind"] == "variable":
             self.state[name] = x
         return self.moved(name, x, call)
@@ -129,6 +143,8 @@ class Evaluation:
                     y = noise(y)
                 elif noise.narrow and dtype != "float64" and y.dtype.kind == "f":
                     y = y.astype(dtype).astype("float64")
+                if y.dtype.kind == "c" and not np.isfinite(y.imag).all():
+                    self.singular = True
             values[name], dtypes[name] = y, dtype
 
     def drawn(self, entry, op, inputs):
@@ -164,7 +180,3 @@ class Evaluation:
             m = update["momentum"]
             made = self.noise(old * m + new * (1 - m), np.abs(old) * m + np.abs(new))
         return held(np.broadcast_to(made, old.shape), dtype)
-
-
-def measured(program, noise=None, direction=None, observed=None, keep_all=False):
-    return Evaluation(program, noise, direction, observed, keep_all)

@@ -17,15 +17,19 @@ from fuzz.ops.entry import (
 OPS = []
 
 
-def unary(name, f, df, wants=None, ints=False, code=None, args=None, **more):
-    """An entry for a function of one float tensor (or an integer one)."""
+def unary(name, f, df, wants=None, ints=False, code=None, args=None, lost=None, **more):
+    """An entry for a function of one float tensor (or an integer one). `lost`: the size of what
+    cancels in its derivative, when that is made of the result."""
 
     def draw(g):
         x = g.pick(lambda v: (v.is_float or (ints and v.is_int)) and (wants is None or wants(v)))
         return x and ([x], args(g, x) if args else {})
 
     def value(r, a, x):
-        return dual(x, lambda t: f(t, **a), lambda t: df(t, **a))
+        y = dual(x, lambda t: f(t, **a), lambda t: df(t, **a))
+        if lost is not None and y.dtype.kind == "c":
+            y = y + 1j * x.imag * r.off(lost(x.real, **a))
+        return y
 
     OPS.append(Op(name, draw, code or f"K.{name}({{0}})", value, same, covers=(name,), **more))
 
@@ -87,8 +91,8 @@ unary("square", lambda x: x * x, lambda x: 2 * x, lambda v: v.top < 1e3, ints=Tr
 unary("abs", np.abs, np.sign, ints=True, exact=True)
 unary("sin", np.sin, np.cos, lambda v: v.top < 50)
 unary("cos", np.cos, lambda x: -np.sin(x), lambda v: v.top < 50)
-unary("tanh", np.tanh, lambda x: 1 - np.tanh(x) ** 2, weight=2)
-unary("sigmoid", sigmoid, lambda x: sigmoid(x) * sigmoid(-x), weight=1.5)
+unary("tanh", np.tanh, lambda x: 1 - np.tanh(x) ** 2, lost=np.ones_like, weight=2)
+unary("sigmoid", sigmoid, lambda x: sigmoid(x) * sigmoid(-x), lost=sigmoid, weight=1.5)
 unary("softplus", softplus, sigmoid)
 unary("softsign", lambda x: x / (1 + np.abs(x)), lambda x: 1 / (1 + np.abs(x)) ** 2)
 unary("round", np.round, np.zeros_like, ints=True, exact=True, weight=0.3)
@@ -98,6 +102,7 @@ unary(
     lambda x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))),
     lambda x, alpha=1.0: np.where(x > 0, 1.0, alpha * np.exp(np.minimum(x, 0))),
     args=lambda g, x: {} if g.chance(0.5) else {"alpha": g.choice([0.5, 2.0])},
+    lost=lambda x, alpha=1.0: np.where(x > 0, 0, alpha),
     code=keywords("elu"),
 )
 unary("relu", relu, relu_slope, args=relu_arguments, code=keywords("relu"), weight=2)

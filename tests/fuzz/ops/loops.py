@@ -63,7 +63,7 @@ def draw_rnn(g):
     results = [output] + [matching(inner, s, taken) for s in inside[: len(states)]]
     body, captured = inner.body([step, *inside], results)
     mask = None
-    if g.chance(0.25):
+    if states and g.chance(0.25):
         mask = g.new([x.dims[0], x.dims[1]], "bool")
     a = {
         "states": len(states),
