@@ -2,12 +2,18 @@
 JOBS ?= $(shell nproc)
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+SECONDS ?= 600
+SEEDS ?=
+ENGINE ?= native
+# Each job of the fuzzer keeps two or three processes busy.
+FUZZ_JOBS ?= $(JOBS)
+FUZZ_ARGS ?=
 KERAS ?= 2.3.1
 BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-engines test-theano test-oracle bench bench-keras bench-peers format asan tsan clean
+.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz bench bench-keras bench-peers format asan tsan clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,6 +50,10 @@ test-theano: build ## run every case on the theano engine (`make test` takes a s
 
 test-oracle: build ## build, then compare each function with tf_keras on TensorFlow (installs them into build/)
 	@tools/test_oracle.sh
+
+fuzz: build ## hunt wrong numbers in random graphs (SECONDS=600, SEEDS=1-5000, ENGINE=onnx; tests/fuzz)
+	@PYTHONPATH=tests KERAS_HOME=build/keras .venv/bin/python -m fuzz --engine $(ENGINE) \
+	  $(if $(SEEDS),--seeds $(SEEDS),--seconds $(SECONDS)) --jobs $(FUZZ_JOBS) $(FUZZ_ARGS)
 
 bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench

@@ -71,7 +71,7 @@ def main():
         print(f"fuzz: {seconds:g} s on {options.engine}, first seed {first}", flush=True)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    began = time.monotonic()
+    began = told = time.monotonic()
     processes = [
         context.Process(target=job, args=(options, parts[i], i, queue), daemon=False)
         for i in range(options.jobs)
@@ -92,6 +92,10 @@ def main():
         else:
             counts[number] = thing
             running -= kind == "end"
+            if time.monotonic() - told > 60:
+                told = time.monotonic()
+                total = sum(c["graphs"] for c in counts.values())
+                print(f"fuzz: {total} graphs after {told - began:.0f} s", flush=True)
     for process in processes:
         if running:
             process.terminate()

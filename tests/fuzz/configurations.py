@@ -51,7 +51,7 @@ def of_native():
         Configuration("small tapes", {"HORNGATE_TAPE_BYTES": "4096"}),
         Configuration("no plans kept", {"HORNGATE_PLAN_BYTES": "1"}),
     ]
-    for level in simd_levels():
+    for level in ["scalar", *simd_levels()]:
         made.append(Configuration(level, {"HORNGATE_SIMD": level}))
         made.append(Configuration(f"{level}, no jit", {"HORNGATE_SIMD": level, "HORNGATE_JIT": "0"}))
     for name in passes():
@@ -62,7 +62,8 @@ def of_native():
 def of_engine(engine):
     if engine == "native":
         return of_native()
-    return [Configuration(engine, {"KERAS_BACKEND": f"horngate.{engine}"})]
+    # A compilation of theano takes seconds, a program runs a few times.
+    return [Configuration(engine, {"KERAS_BACKEND": engine, "HORNGATE_THEANO_MODE": "FAST_COMPILE"})]
 
 
 class Worker:
@@ -76,6 +77,7 @@ class Worker:
         environment = {
             **os.environ,
             "PYTHONPATH": str(TESTS),
+            "KERAS_BACKEND": "native",
             "HORNGATE_QUIET": "1",
             "HORNGATE_NO_CONFIG_WRITE": "1",
             "PYTHONWARNINGS": "ignore",

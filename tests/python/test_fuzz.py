@@ -1,0 +1,155 @@
+"""The fuzzer of whole graphs, tests/fuzz: a minute with fresh seeds, and what it found before."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS))
+
+from functions_catalogue import BEYOND, FUNCTIONS
+from fuzz import compare, covered, generate, hunt, source
+from fuzz.configurations import Configuration, Worker
+from fuzz.evaluate import Evaluation
+
+FOUND = sorted((TESTS / "fuzz" / "found").glob("*.json"))
+SECONDS = os.environ.get("HORNGATE_FUZZ_SECONDS", "55")
+
+
+def test_a_minute_with_fresh_seeds():
+    """Fails with the smallest program that it found and the seed that makes it again."""
+    done = subprocess.run(
+        [sys.executable, "-m", "fuzz", "--seconds", SECONDS, "--jobs", "1", "--most", "1"],
+        cwd=TESTS,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
+    print(done.stdout)
+
+
+def program_id(path):
+    return path.stem
+
+
+@pytest.fixture(scope="module")
+def worker():
+    made = Worker(Configuration("default", {"HORNGATE_NUM_THREADS": "2"}))
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("path", FOUND, ids=program_id)
+def test_what_was_found(path, worker):
+    program = json.loads(path.read_text())
+    result = worker.run(program)
+    observed = None
+    if hunt.has_random(program) and "error" not in result:
+        observed = [call["outputs"] for call in result["calls"]]
+    fault = compare.fault_of(compare.Reference(program, observed), result)
+    assert fault is None, f"{fault}\n{source.standalone(program, {'place': fault})}"
+
+
+def test_every_function_of_the_catalogue_is_in_programs_or_has_a_reason():
+    known = covered.of_table() | set(covered.BY_PROGRAMS) | set(covered.EXCLUDED)
+    catalogue = set(FUNCTIONS) | set(BEYOND)
+    assert catalogue - known == set()
+    assert known - catalogue == set()
+    assert not set(covered.EXCLUDED) & covered.of_table()
+
+
+def test_every_operation_is_drawn():
+    """Within a few thousand programs each entry of the table appears."""
+    seen = set()
+    for seed in range(12_000):
+        program = generate.program_of(seed)
+        seen |= {op["op"] for op in program["ops"]}
+        if len(seen) == len(generate.NAMES):
+            break
+    assert set(generate.NAMES) - seen == set()
+
+
+def test_a_seed_makes_the_same_program_again():
+    for seed in random.Random(1).sample(range(10**6), 20):
+        first, again = generate.program_of(seed), generate.program_of(seed)
+        assert json.loads(json.dumps(first)) == json.loads(json.dumps(again))
+
+
+def test_a_program_survives_json():
+    """Found programs are kept as files: they mean the same when they come back."""
+    for seed in range(60):
+        program = generate.program_of(seed)
+        if hunt.has_random(program):
+            continue
+        again = json.loads(json.dumps(program))
+        assert source.graph(program) == source.graph(again)
+        one, two = Evaluation(program), Evaluation(again)
+        for a, b in zip(one.values, two.values):
+            for name in a:
+                np.testing.assert_array_equal(a[name], b[name])
+
+
+class Changed:
+    """A worker whose answers are off at one place: what a wrong library would be like."""
+
+    def __init__(self, worker, change):
+        self.worker, self.change = worker, change
+        self.configuration = worker.configuration
+
+    def send(self, program):
+        self.worker.send(program)
+
+    def receive(self):
+        result = self.worker.receive()
+        if "error" not in result:
+            self.change(result)
+        return result
+
+
+def slightly_wrong(result):
+    for call in result["calls"]:
+        for name, x in call["outputs"].items():
+            x = np.array(x)
+            if x.dtype == "float32" and x.size:
+                at = np.unravel_index(x.size // 2, x.shape)
+                x[at] = x[at] * np.float32(1.01) + np.float32(0.01)
+                call["outputs"][name] = x
+                return
+
+
+def slightly_wrong_gradient(result):
+    for call in result["calls"]:
+        for gradients in call["gradients"]:
+            for i, g in enumerate(gradients):
+                if g is not None and g.size:
+                    g = np.array(g)
+                    g.flat[0] = g.flat[0] * 1.05 + 0.05
+                    gradients[i] = g
+                    return
+
+
+@pytest.mark.parametrize("change", [slightly_wrong, slightly_wrong_gradient])
+def test_a_wrong_element_is_found(change, worker):
+    """Most programs are conditioned well enough to tell."""
+    programs = [generate.program_of(seed) for seed in range(300)]
+    if change is slightly_wrong_gradient:
+        programs = [p for p in programs if p["gradients"]]
+    caught = tried = 0
+    for program in programs[:80]:
+        if hunt.has_random(program) or program["floatx"] == "float16":
+            continue
+        result = worker.run(program)
+        before = json.dumps(repr(result))
+        change(result)
+        if json.dumps(repr(result)) == before:
+            continue
+        tried += 1
+        caught += compare.fault_of(compare.Reference(program), result) is not None
+    assert tried > 20
+    assert caught >= 0.9 * tried, f"{caught} of {tried}"
