@@ -21,6 +21,7 @@ def arguments():
     parser.add_argument("--only", help="beside the default, only configurations with this in the name")
     parser.add_argument("--most", type=int, default=5, help="findings after which to end")
     parser.add_argument("--keep", help="folder for the reduced programs")
+    parser.add_argument("--ignore", action="append", default=[], help="text of findings to pass over")
     parser.add_argument("--no-reduce", action="store_true")
     return parser.parse_args()
 
@@ -40,6 +41,8 @@ def job(options, seeds, number, queue):
             if hunter.counts["graphs"] % 50 == 0:
                 queue.put(("count", dict(hunter.counts), number))
             continue
+        if any(text in str(finding["fault"]) for text in options.ignore):
+            continue
         if not options.no_reduce:
             finding = reduce.smallest(finding, seconds=60)
         queue.put(("finding", finding, number))
@@ -53,7 +56,7 @@ def report(finding):
     lines = [
         f"== seed {program['seed']}, configuration {finding['configuration']}: {environment}",
         f"   {fault}",
-        source.standalone(program, {"environment": finding["environment"], "place": fault if "call" in fault else None}),
+        source.standalone(program, {"environment": finding["environment"], "place": fault}),
     ]
     return "\n".join(lines)
 

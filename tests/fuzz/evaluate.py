@@ -59,7 +59,7 @@ class Evaluation:
         self.made = {} if made is None else made  # leaves, which runs may share
         self.program, self.noise = program, noise or Noise()
         self.direction = direction  # name of a leaf: array, per call
-        self.observed = observed  # per call, name: array
+        self.observed = observed  # calls of a result of a worker
         self.floatx, self.phase = program["floatx"], program["phase"]
         self.bad = None
         self.singular = False  # somewhere a derivative is infinite, and 0 times that is NaN
@@ -147,9 +147,16 @@ class Evaluation:
                     self.singular = True
             values[name], dtypes[name] = y, dtype
 
+    def descent(self, update):
+        """A part of the gradient that was seen, which compare.py looks at by itself."""
+        i, j = update["gradient"]
+        name = self.program["gradients"][i]["wrt"][j]
+        g = None if self.observed is None else self.observed[self.call]["gradients"][i][j]
+        return 0.125 * (self.state[name] if g is None else np.asarray(g).astype("float64"))
+
     def drawn(self, entry, op, inputs):
         """A random result is taken from the run that it came from."""
-        seen = None if self.observed is None else self.observed[self.call].get(op["out"][0])
+        seen = None if self.observed is None else self.observed[self.call]["outputs"].get(op["out"][0])
         if seen is not None:
             seen = np.asarray(seen)
             seen = seen.astype("float64") if seen.dtype.kind == "f" else seen
@@ -165,7 +172,11 @@ class Evaluation:
 
     def updated(self, update, values):
         """The new value of a variable; all are found before one changes."""
-        name, new = update["variable"], values[update["value"]]
+        name = update["variable"]
+        if update["kind"] == "descend":
+            new = self.descent(update)
+        else:
+            new = values[update["value"]]
         dtype = next(x["dtype"] for x in self.program["leaves"] if x["name"] == name)
         old, self.noise.dtype = self.state[name], dtype if is_float(dtype) else "float64"
         new = new.real if new.dtype.kind == "c" else new
@@ -174,7 +185,7 @@ class Evaluation:
             made = new
         elif kind == "update_add":
             made = self.noise(old + new)
-        elif kind == "update_sub":
+        elif kind in ("update_sub", "descend"):
             made = self.noise(old - new)
         else:
             m = update["momentum"]

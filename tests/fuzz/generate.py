@@ -394,7 +394,7 @@ def finished(g, rng, seed, settings):
     }
     if rng.random() < 0.45 and not settings["odd"] and settings["floatx"] != "float16":
         add_gradient(program, made, g, rng)
-    if rng.random() < 0.15:
+    if rng.random() < 0.2:
         add_updates(program, g, rng)
     if any(op["op"] == "updated" for op in program["ops"]) and not settled(program):
         program["calls"], program["updates"] = 1, []
@@ -436,12 +436,24 @@ def add_updates(program, g, rng):
         if kind == "moving_average_update":
             update["momentum"] = rng.choice([0.5, 0.75, 0.875])
         program["updates"].append(update)
+    if program["gradients"] and rng.random() < 0.6:
+        add_descent(program, g, taken)
     if not program["updates"]:
         return
     if program["calls"] == 1 and rng.random() < 0.7:
         repeat_calls(program)
     if not settled(program):
         program["updates"] = []
+
+
+def add_descent(program, g, taken):
+    """Training: variables follow the gradient of the loss."""
+    kinds = {x["name"]: x["kind"] for x in g.leaves}
+    for i, gradient in enumerate(program["gradients"]):
+        for j, name in enumerate(gradient["wrt"]):
+            if kinds[name] == "variable" and name not in taken:
+                program["updates"] = [u for u in program["updates"] if u["variable"] != name]
+                program["updates"].append({"kind": "descend", "variable": name, "gradient": [i, j]})
 
 
 def repeat_calls(program):

@@ -50,7 +50,7 @@ class Hunt:
         if other:
             other.send(program)
         reference = None
-        if not has_random(program):
+        if not needs_observation(program):
             reference = compare.Reference(program)
         result = self.default.receive()
         second = other.receive() if other else None
@@ -58,10 +58,12 @@ class Hunt:
             self.counts["refused"] += 1
             return None
         if reference is None:
-            observed = None if "error" in result else [c["outputs"] for c in result["calls"]]
+            observed = None if "error" in result else result["calls"]
             reference = compare.Reference(program, observed)
         finding = finding_of(program, reference, result, self.default.configuration)
         if finding is None and other:
+            if reference.observed is not None and "error" not in second:
+                reference = compare.Reference(program, second["calls"])
             finding = finding_of(program, reference, second, other.configuration, result)
         if finding:
             self.counts["findings"] += 1
@@ -72,8 +74,10 @@ class Hunt:
             worker.stop()
 
 
-def has_random(program):
-    return any(TABLE[op["op"]].random for op in program["ops"])
+def needs_observation(program):
+    """Whether the evaluator goes on with what the library drew or differentiated."""
+    drawn = any(TABLE[op["op"]].random for op in program["ops"])
+    return drawn or any(u["kind"] == "descend" for u in program["updates"])
 
 
 def finding_of(program, reference, result, configuration, default=None):

@@ -25,13 +25,16 @@ def cleaned(program):
     ]
     program["gradients"] = [g for g in program["gradients"] if g["wrt"]]
     program["updates"] = [
-        u for u in program["updates"] if u["variable"] in known and u["value"] in known
+        u
+        for u in program["updates"]
+        if u["variable"] in known and (u["kind"] == "descend" or u["value"] in known)
     ]
+    program["updates"] = [u for u in program["updates"] if descends(program, u)]
     if not program["outputs"] and not program["gradients"] and not program["updates"]:
         return None
     needed = set(program["outputs"])
     needed |= {n for g in program["gradients"] for n in [g["loss"], *g["wrt"]]}
-    needed |= {n for u in program["updates"] for n in (u["variable"], u["value"])}
+    needed |= {n for u in program["updates"] for n in (u["variable"], u.get("value"))}
     ops = []
     for op in reversed(program["ops"]):
         if needed & set(op["out"]):
@@ -43,3 +46,16 @@ def cleaned(program):
         if TABLE[op["op"]].random:
             program["outputs"] += [o for o in op["out"] if o not in program["outputs"]]
     return program
+
+
+def descends(program, update):
+    """Whether the gradient of an update is still there, and of its variable."""
+    if update["kind"] != "descend":
+        return True
+    i, j = update["gradient"]
+    gradients = program["gradients"]
+    return (
+        i < len(gradients)
+        and j < len(gradients[i]["wrt"])
+        and gradients[i]["wrt"][j] == update["variable"]
+    )

@@ -53,7 +53,8 @@ def renamed(program, old, new):
     for g in made["gradients"]:
         g["loss"] = new if g["loss"] == old else g["loss"]
     for u in made["updates"]:
-        u["value"] = new if u["value"] == old else u["value"]
+        if u.get("value") == old:
+            u["value"] = new
     return made
 
 
@@ -140,8 +141,8 @@ class Trial:
         try:
             result = self.worker.run(program)
             observed = None
-            if hunt.has_random(program) and "error" not in result:
-                observed = [c["outputs"] for c in result["calls"]]
+            if hunt.needs_observation(program) and "error" not in result:
+                observed = result["calls"]
             reference = compare.Reference(program, observed)
             fault = compare.fault_of(reference, result)
         except Exception:  # noqa: BLE001: the candidate is no valid program

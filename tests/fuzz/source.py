@@ -35,6 +35,9 @@ def op_lines(op):
 
 
 def update_code(update):
+    if update["kind"] == "descend":
+        name, g = update["variable"], "g{}[{}]".format(*update["gradient"])
+        return f"K.update_sub({name}, 0.125 * ({name} if {g} is None else {g}))"
     name, value = update["variable"], update["value"]
     if update["kind"] == "pair":
         return f"({name}, {value})"
@@ -90,7 +93,8 @@ def standalone(program, finding):
         words = " ".join(f"{k}={v}" for k, v in environment.items())
         lines.insert(0, f"# run with {words}")
     lines += graph(program, literal=True)
-    place = finding.get("place")
+    place = finding.get("place") or {}
+    place = place if "call" in place else None
     for call in range(program["calls"]):
         lines.append(f"got = f([{', '.join(feeds(program, call))}])")
         if place and place["call"] == call:

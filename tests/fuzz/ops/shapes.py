@@ -429,7 +429,7 @@ def resize_arguments(g, x):
     return {
         "factors": [g.between(1, 3), g.between(1, 2)],
         "data_format": g.data_format(False),
-        "interpolation": "bilinear" if x.is_float and x.size and g.chance(0.4) else "nearest",
+        "interpolation": "bilinear" if x.is_float and x.finite and x.size and g.chance(0.4) else "nearest",
     }
 
 
