@@ -34,7 +34,7 @@ def seeds_of(text):
 
 
 def job(options, seeds, number, queue):
-    hunter = hunt.Hunt(options.engine, seed=number, only=options.only)
+    hunter = hunt.Hunt(options.engine, seed=secrets.randbits(32), only=options.only)
     for seed in seeds:
         finding = hunter.one(seed)
         if finding is None:

@@ -40,11 +40,14 @@ def passes():
     return re.findall(r"^HORNGATE_PASS\((\w+)", text, re.MULTILINE)
 
 
-def of_native():
-    """The first one is the default, which the others are compared with."""
+def of_native(rng):
+    """The first one is the default, which the others are compared with; some leave out passes at
+    random."""
     made = [
         Configuration("default", {"HORNGATE_NUM_THREADS": "2"}),
         Configuration("one thread", {"HORNGATE_NUM_THREADS": "1"}, same_bits=True),
+        Configuration("verified", {"HORNGATE_VERIFY": "1"}),
+        Configuration("verified, one thread", {"HORNGATE_VERIFY": "1", "HORNGATE_NUM_THREADS": "1"}),
         Configuration("no jit", {"HORNGATE_JIT": "0", "HORNGATE_NUM_THREADS": "2"}),
         Configuration("plain", {"HORNGATE_PLAIN": "1"}),
         Configuration("no winograd", {"HORNGATE_WINOGRAD": "0"}),
@@ -54,16 +57,23 @@ def of_native():
     for level in ["scalar", *simd_levels()]:
         made.append(Configuration(level, {"HORNGATE_SIMD": level}))
         made.append(Configuration(f"{level}, no jit", {"HORNGATE_SIMD": level, "HORNGATE_JIT": "0"}))
-    for name in passes():
+    names = passes()
+    for name in names:
         made.append(Configuration(f"without {name}", {"HORNGATE_WITHOUT": name}))
+    for _ in range(8 if names else 0):
+        some = ",".join(sorted(rng.sample(names, rng.randint(2, len(names) // 2))))
+        made.append(
+            Configuration(f"without {some}", {"HORNGATE_WITHOUT": some, "HORNGATE_VERIFY": "1"})
+        )
     return made
 
 
-def of_engine(engine):
+def of_engine(engine, rng):
     if engine == "native":
-        return of_native()
+        return of_native(rng)
     # A compilation of theano takes seconds, a program runs a few times.
-    return [Configuration(engine, {"KERAS_BACKEND": engine, "HORNGATE_THEANO_MODE": "FAST_COMPILE"})]
+    more = {"HORNGATE_THEANO_MODE": "FAST_COMPILE"} if engine == "theano" else {}
+    return [Configuration(engine, {"KERAS_BACKEND": engine, **more})]
 
 
 class Worker:

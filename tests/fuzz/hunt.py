@@ -19,8 +19,8 @@ REFUSALS = (
 
 class Hunt:
     def __init__(self, engine="native", seed=0, only=None):
-        configurations = of_engine(engine)
         self.random = random.Random(seed)
+        configurations = of_engine(engine, self.random)
         self.default = Worker(configurations[0])
         others = configurations[1:]
         if only is not None:
