@@ -10,8 +10,8 @@ from fuzz.dtypes import ROUNDOFF, held, is_float
 from fuzz.ops import TABLE
 from fuzz.ops.entry import real
 
-# Derivatives are carried this small, so that their products vanish beside the values.
-STEP = 1e-60
+# Derivatives are carried this small, so that their products are 0.
+STEP = 1e-200
 
 
 class Noise:

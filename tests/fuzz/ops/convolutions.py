@@ -1,7 +1,7 @@
 """Convolution and pooling, for any number of spatial axes."""
 
 import numpy as np
-from fuzz.ops.entry import Op, channels_first, magnitude, real, same, widest
+from fuzz.ops.entry import Op, channels_first, magnitude, partial_sums, real, same, widest
 from numpy.lib.stride_tricks import sliding_window_view
 
 OPS = []
@@ -118,6 +118,7 @@ def conv_value(r, a, x, kernel):
     x = to_last(x, first)
     y = conv(x, kernel, a["strides"], a["padding"], a["dilation"])
     size = conv(magnitude(x), magnitude(kernel), a["strides"], a["padding"], a["dilation"])
+    size = size * partial_sums(kernel[..., 0].size)
     return from_last(r(y, rounded_like_winograd(size, a, kernel)), first)
 
 

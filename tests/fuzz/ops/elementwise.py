@@ -217,24 +217,28 @@ def nonzero(v):
     return v.lowest_size > 0.05
 
 
-def operator(name, sign, f, weight=3.0, dtype=widest_number, right=None, wants=None, numbers=True):
+def operator(name, sign, of, weight=3.0, dtype=widest_number, right=None, wants=None, terms=None):
+    """`terms` gives the size of what cancels, when that is more than the result."""
+
+    def f(r, x, y):
+        made = of(x, y)
+        return made if terms is None or made.dtype.kind in "iu" else r(made, terms(x, y))
+
     OPS.append(
         Op(
             name,
             draw_pair(right=right, wants=wants),
             f"{{0}} {sign} {{1}}",
-            lambda r, a, x, y: f(x, y),
+            lambda r, a, x, y: f(r, x, y),
             dtype,
             unify=True,
             weight=weight,
         )
     )
-    if not numbers:
-        return
 
     def with_number(r, a, x):
         n = np.asarray(a["n"], x.dtype if x.dtype.kind != "c" else "float64")
-        return f(n, x) if a["left"] else f(x, n)
+        return f(r, n, x) if a["left"] else f(r, x, n)
 
     OPS.append(
         Op(
@@ -280,7 +284,7 @@ def mod_value(x, y):
 
 
 operator("floordiv", "//", floordiv_value, 0.4, right=nonzero)
-operator("mod", "%", mod_value, 0.4, right=nonzero)
+operator("mod", "%", mod_value, 0.4, right=nonzero, terms=lambda x, y: magnitude(x) + magnitude(y))
 
 
 def pick_of(largest):

@@ -1,7 +1,7 @@
 """Products of matrices."""
 
 import numpy as np
-from fuzz.ops.entry import Op, magnitude, widest
+from fuzz.ops.entry import Op, magnitude, partial_sums, widest
 
 OPS = []
 
@@ -32,7 +32,7 @@ def dot_value(r, a, x, y):
         size = np.tensordot(magnitude(x), magnitude(y), (-1, -2))
     else:
         made, size = x @ y, magnitude(x) @ magnitude(y)
-    return r(made, size)
+    return r(made, size * partial_sums(x.shape[-1]))
 
 
 OPS.append(
@@ -71,7 +71,8 @@ def batch_dot(x, y, i, j):
 
 def batch_dot_value(r, a, x, y):
     i, j = (a["axes"], a["axes"]) if isinstance(a["axes"], int) else a["axes"]
-    return r(batch_dot(x, y, i, j), batch_dot(magnitude(x), magnitude(y), i, j))
+    size = batch_dot(magnitude(x), magnitude(y), i, j)
+    return r(batch_dot(x, y, i, j), size * partial_sums(x.shape[i]))
 
 
 OPS.append(

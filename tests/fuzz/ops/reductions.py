@@ -1,7 +1,7 @@
 """Reductions and running sums along axes."""
 
 import numpy as np
-from fuzz.ops.entry import Op, always, dual, floating, magnitude, real, same, widest_number
+from fuzz.ops.entry import Op, always, dual, floating, magnitude, partial_sums, real, same, widest_number
 
 OPS = []
 
@@ -54,7 +54,8 @@ def sum_value(r, x, axis, keep):
     x = number(x)
     if x.dtype.kind in "iu":
         return np.sum(x, axis=axis, keepdims=keep, dtype=x.dtype)
-    return r(np.sum(x, axis=axis, keepdims=keep), np.sum(magnitude(x), axis=axis, keepdims=keep))
+    size = np.sum(magnitude(x), axis=axis, keepdims=keep) * partial_sums(count(x, axis))
+    return r(np.sum(x, axis=axis, keepdims=keep), size)
 
 
 def mean_value(r, x, axis, keep):
@@ -62,7 +63,7 @@ def mean_value(r, x, axis, keep):
     n = count(x, axis)
     total = r(
         np.sum(x.astype(complex if x.dtype.kind == "c" else float), axis=axis, keepdims=keep),
-        np.sum(magnitude(x), axis=axis, keepdims=keep),
+        np.sum(magnitude(x), axis=axis, keepdims=keep) * partial_sums(n),
     )
     return total / n if n else total * np.nan
 
@@ -189,7 +190,9 @@ for _name, _f in (("argmax", np.argmax), ("argmin", np.argmin)):
 
 def cumsum_value(r, a, x):
     y = np.cumsum(x, axis=a["axis"], dtype=x.dtype)
-    return y if x.dtype.kind in "iu" else r(y, np.cumsum(magnitude(x), axis=a["axis"]))
+    return y if x.dtype.kind in "iu" else r(
+        y, np.cumsum(magnitude(x), axis=a["axis"]) * partial_sums(x.shape[a["axis"]])
+    )
 
 
 def cumprod_value(r, a, x):
