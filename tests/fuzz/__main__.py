@@ -50,13 +50,22 @@ def job(options, seeds, number, queue):
     queue.put(("end", dict(hunter.counts), number))
 
 
+def text_of(finding):
+    try:
+        place = {"environment": finding["environment"], "place": finding["fault"]}
+        return source.standalone(finding["program"], place)
+    except Exception as error:  # noqa: BLE001: the finding counts more than its looks
+        lines = source.graph(finding["program"], literal=True)
+        return "\n".join([f"# {type(error).__name__}: {error}", *lines])
+
+
 def report(finding):
     program, fault = finding["program"], finding["fault"]
     environment = " ".join(f"{k}={v}" for k, v in finding["environment"].items())
     lines = [
         f"== seed {program['seed']}, configuration {finding['configuration']}: {environment}",
         f"   {fault}",
-        source.standalone(program, {"environment": finding["environment"], "place": fault}),
+        text_of(finding),
     ]
     return "\n".join(lines)
 

@@ -22,6 +22,7 @@ class Reference:
         self.direction = self.draw_direction() if program["gradients"] else None
         self.exact = self.run()
         self.noisy, self.noisy_slopes = [], []
+        self.unstable = False  # noise made an index leave its range, or a size another one
 
     def run(self, noise=None, direction=True):
         direction = self.direction if direction else None
@@ -41,6 +42,12 @@ class Reference:
 
     def more(self, count):
         """More noisy runs."""
+        try:
+            self.more_runs(count)
+        except (ValueError, IndexError):
+            self.unstable = True
+
+    def more_runs(self, count):
         for i in range(count):
             noise = Noise(self.rng, narrow=i % 3 == 1, amplitude=1.5 if i % 2 else 3.0)
             self.noisy.append(self.run(noise, direction=False))
@@ -59,6 +66,8 @@ class Reference:
         if not got.size:
             return None
         runs = [getattr(run, which)[call][name] for run in self.noisy]
+        if any(run.shape != wanted.shape for run in runs):
+            return None
         with np.errstate(all="ignore"):
             if is_float(dtype):
                 return float_fault(got.astype("float64"), wanted, runs, dtype)
@@ -108,6 +117,7 @@ class Reference:
             return None
         return {
             "kind": "gradient",
+            "gradient": which,
             "wanted": float(wanted),
             "got": total,
             "tolerance": float(tolerance),
@@ -183,6 +193,8 @@ def fault_of(reference, result):
     for count in (0, FEW, MANY):
         if len(reference.noisy) < count:
             reference.more(count - len(reference.noisy))
+        if reference.unstable:
+            return None
         fault = first_fault(reference, result)
         if fault is None or fault["kind"] not in ("value", "gradient"):
             return fault

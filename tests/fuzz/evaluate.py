@@ -191,3 +191,18 @@ class Evaluation:
             m = update["momentum"]
             made = self.noise(old * m + new * (1 - m), np.abs(old) * m + np.abs(new))
         return held(np.broadcast_to(made, old.shape), dtype)
+
+
+def gradients_of(program, which, call):
+    """All elements of a gradient, one derivative each; None for more than 64."""
+    leaves, made = {x["name"]: x for x in program["leaves"]}, []
+    for name in program["gradients"][which]["wrt"]:
+        shape = [n if isinstance(n, int) else n[call] for n in leaves[name]["dims"]]
+        g = np.full(shape, np.nan)
+        for at in np.ndindex(*shape) if g.size <= 64 else ():
+            one = np.zeros(shape)
+            one[at] = 1
+            run = Evaluation(program, direction=[{name: one} if c == call else {} for c in range(program["calls"])])
+            g[at] = run.slopes[call][which]
+        made.append(g)
+    return made

@@ -379,7 +379,7 @@ def finished(g, rng, seed, settings):
     ends = [v for v in made if v.name not in used]
     more = [v for v in made if v.name in used and rng.random() < 0.2]
     outputs = [v.name for v in ends + more] or [g.values[-1].name]
-    outputs += [out for op in g.ops if TABLE[op["op"]].random for out in op["out"]]
+    outputs += [out for op in g.ops if TABLE[op["op"]].seen for out in op["out"]]
     program = {
         "seed": seed,
         "floatx": settings["floatx"],
@@ -416,7 +416,7 @@ def add_gradient(program, made, g, rng):
     if rng.random() < 0.3:
         program["outputs"] = [name for name in program["outputs"] if rng.random() < 0.5] or [loss.name]
         program["outputs"] += [
-            o for op in program["ops"] if TABLE[op["op"]].random for o in op["out"]
+            o for op in program["ops"] if TABLE[op["op"]].seen for o in op["out"]
         ]
         program["outputs"] = sorted(set(program["outputs"]), key=program["outputs"].index)
 

@@ -42,8 +42,8 @@ def cleaned(program):
             ops.append(op)
     program["ops"] = ops[::-1]
     program["leaves"] = [x for x in program["leaves"] if x["name"] in needed]
-    for op in program["ops"]:  # random results must be seen
-        if TABLE[op["op"]].random:
+    for op in program["ops"]:  # random results must be seen, and updates happen
+        if TABLE[op["op"]].seen:
             program["outputs"] += [o for o in op["out"] if o not in program["outputs"]]
     return program
 

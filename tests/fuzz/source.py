@@ -100,17 +100,35 @@ def standalone(program, finding):
         if place and place["call"] == call:
             break
     if place and place.get("index") is not None:
-        at = tuple(place["index"])
-        wanted, got, tolerance = place["wanted"], place["got"], place["tolerance"]
-        what = f"got[{place['output']}]{list(at) if at else ''}"
-        if place.get("variable"):
-            what = f"K.get_value({place['variable']}){list(at) if at else ''}"
-        if place.get("direction"):
-            lines.append(f"# {place['direction']}")
-        else:
-            if wanted == wanted and abs(wanted) != float("inf"):
-                check = f"abs({what} - {wanted!r}) <= {max(tolerance, 0):.3g}"
-            else:
-                check = f"np.array_equal({what}, float({str(wanted)!r}), equal_nan=True)"
-            lines.append(f"assert {check}, {what}  # was {got!r}")
+        lines.append(element_check(place))
+    elif place and place["kind"] == "gradient":
+        lines += gradient_checks(program, place)
+    elif place and "wanted" in place:
+        lines.append(f"# {place['name']}: {place['kind']} {place['got']}, not {place['wanted']}")
     return "\n".join(lines) + "\n"
+
+
+def element_check(place):
+    at = list(place["index"]) or ""
+    wanted, tolerance = place["wanted"], place["tolerance"]
+    what = f"got[{place.get('output')}]{at}"
+    if place.get("variable"):
+        what = f"K.get_value({place['variable']}){at}"
+    if wanted == wanted and abs(wanted) != float("inf"):
+        check = f"abs({what} - {wanted!r}) <= {max(tolerance, 0):.3g}"
+    else:
+        check = f"np.array_equal({what}, float({str(wanted)!r}), equal_nan=True)"
+    return f"assert {check}, {what}  # was {place['got']!r}"
+
+
+def gradient_checks(program, place):
+    """Each gradient by itself, element by element."""
+    from fuzz.evaluate import gradients_of
+
+    which, call = place["gradient"], place["call"]
+    lines = [f"# along a direction: {place['got']!r}, not {place['wanted']!r}"]
+    for i, g in enumerate(gradients_of(program, which, call)):
+        lines.append(f"wanted = np.array({data.literal(g)})")
+        made = f"got[{len(program['outputs'])}:][{i}]"
+        lines.append(f"np.testing.assert_allclose({made}, wanted, rtol=1e-3, atol=1e-5)")
+    return lines

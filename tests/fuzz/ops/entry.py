@@ -37,6 +37,11 @@ class Op:
     statements: bool = False  # has bodies: value takes (evaluation, args, arrays, dtypes), code the op
     check: Callable = lambda seen, args, *inputs: None  # what is wrong with a random result
 
+    @property
+    def seen(self):
+        """Whether its result must be an output: the evaluator needs it, or it makes an update."""
+        return self.random or self.name == "updated"
+
 
 def body_types(body, types, floatx):
     """The dtypes of a body's results."""
