@@ -6,6 +6,7 @@
 
 #include "engines/native/dispatch_dtype.h"
 #include "ir/check.h"
+#include "ir/convert_element.h"
 #include "ir/dlpack.h"
 #include "prims/attrs.h"
 
@@ -38,7 +39,7 @@ Array Array::full(DType dtype, Ints dims, double value) {
   Array a(dtype, std::move(dims));
   with_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
-    std::fill_n(static_cast<T*>(a.data_), a.size(), narrow<T>(static_cast<Wide<T>>(value)));
+    std::fill_n(static_cast<T*>(a.data_), a.size(), convert_element<T>(value));
   });
   return a;
 }
@@ -142,24 +143,6 @@ void for_each_offset(const Ints& dims, const Ints& strides, int64_t n, F&& f) {
   }
 }
 
-template <class To, class From>
-To convert(From v) {
-  const auto w = widen(v);
-  if constexpr (std::is_same_v<To, bool>) {
-    return w != 0;
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<decltype(w)>) {
-    if (std::isnan(w)) return 0;
-    // Saturate: the plain conversion would be undefined outside of the range.
-    if (w <= static_cast<decltype(w)>(std::numeric_limits<To>::min()))
-      return std::numeric_limits<To>::min();
-    if (w >= static_cast<decltype(w)>(std::numeric_limits<To>::max()))
-      return std::numeric_limits<To>::max();
-    return static_cast<To>(w);
-  } else {
-    return narrow<To>(static_cast<Wide<To>>(w));
-  }
-}
-
 }  // namespace
 
 Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
@@ -190,7 +173,8 @@ Array Array::cast(DType dtype) const {
     with_dtype(dtype, [&](auto to_zero) {
       using To = decltype(to_zero);
       for_each_offset(dims_, strides_, n, [&](int64_t from, int64_t to) {
-        static_cast<To*>(out.data_)[to] = convert<To>(static_cast<const From*>(data_)[from]);
+        static_cast<To*>(out.data_)[to] =
+            convert_element<To>(static_cast<const From*>(data_)[from]);
       });
     });
   });

@@ -1,26 +1,35 @@
-// Arithmetic on shapes.
+// Arithmetic on shapes. Every result is brought into its dtype, as the kernels do.
 #include "passes/fold_ints.h"
 
 #include <algorithm>
+
+#include "ir/convert_element.h"
 
 namespace horngate {
 namespace {
 
 constexpr int64_t kUnknownInt = kFromOperand;
 
+// Integers wrap around: sums and products of signed numbers must not overflow in C++.
+uint64_t bits(int64_t v) { return static_cast<uint64_t>(v); }
+int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(bits(a) + bits(b)); }
+int64_t subtract(int64_t a, int64_t b) { return static_cast<int64_t>(bits(a) - bits(b)); }
+int64_t multiply(int64_t a, int64_t b) { return static_cast<int64_t>(bits(a) * bits(b)); }
+
 int64_t floor_div(int64_t a, int64_t b) {
   if (b == 0) return 0;
+  if (b == -1) return subtract(0, a);
   const int64_t q = a / b;
   return (a % b != 0 && (a < 0) != (b < 0)) ? q - 1 : q;
 }
 
 int64_t apply(Prim prim, int64_t a, int64_t b) {
   switch (prim) {
-    case Prim::add: return a + b;
-    case Prim::sub: return a - b;
-    case Prim::mul: return a * b;
+    case Prim::add: return add(a, b);
+    case Prim::sub: return subtract(a, b);
+    case Prim::mul: return multiply(a, b);
     case Prim::floordiv: return floor_div(a, b);
-    case Prim::mod: return b == 0 ? 0 : a - floor_div(a, b) * b;
+    case Prim::mod: return b == 0 ? 0 : subtract(a, multiply(floor_div(a, b), b));
     case Prim::maximum: return std::max(a, b);
     case Prim::minimum: return std::min(a, b);
     case Prim::eq: return a == b;
@@ -37,6 +46,25 @@ int64_t apply(Prim prim, int64_t a, int64_t b) {
 
 bool is_binary(Prim prim) {
   return (prim >= Prim::add && prim <= Prim::logical_or && prim != Prim::div && prim != Prim::pow);
+}
+
+bool gives_bool(Prim prim) {
+  return (prim >= Prim::eq && prim <= Prim::ge) || prim == Prim::logical_and ||
+         prim == Prim::logical_or;
+}
+
+/// The dtype of the result of a primitive that fold_ints knows.
+DType result_dtype(Prim prim, const Attrs* attrs, std::span<const TensorType> types) {
+  if (prim == Prim::cast) return attrs_as<attrs::cast>(attrs).dtype;
+  if (prim == Prim::select) return types[1].dtype;
+  return gives_bool(prim) ? DType::bool_ : types[0].dtype;
+}
+
+/// uint64 beyond int64 has the bits of a negative number, which is not compared or divided as such.
+bool is_beyond_int64(const TensorType& type, const Ints& values) {
+  return type.dtype == DType::uint64 && std::any_of(values.begin(), values.end(), [](int64_t v) {
+           return v < 0 && v != kUnknownInt;
+         });
 }
 
 bool fold_binary(Prim prim, const Ints& a, const Ints& b, Ints* out) {
@@ -75,7 +103,7 @@ bool fold_reduce(Prim prim, const Ints& x, Ints* out) {
       *out = {kUnknownInt};
       return true;
     }
-    total = prim == Prim::reduce_prod ? total * v : total + v;
+    total = prim == Prim::reduce_prod ? multiply(total, v) : add(total, v);
   }
   *out = {total};
   return true;
@@ -83,8 +111,10 @@ bool fold_reduce(Prim prim, const Ints& x, Ints* out) {
 
 }  // namespace
 
-bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
-               std::span<const Ints* const> in, Ints* out) {
+namespace {
+
+bool fold(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
+          std::span<const Ints* const> in, Ints* out) {
   if (prim == Prim::shape_of) {
     *out = types[0].shape.dims();
     for (int64_t& d : *out)
@@ -93,7 +123,7 @@ bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
   }
   if (types.empty()) return false;
   for (size_t i = 0; i < in.size(); ++i)
-    if (!in[i] || types[i].shape.ndim() > 1) return false;
+    if (!in[i] || types[i].shape.ndim() > 1 || is_beyond_int64(types[i], *in[i])) return false;
   if (is_binary(prim)) return fold_binary(prim, *in[0], *in[1], out);
   switch (prim) {
     case Prim::cast:
@@ -109,7 +139,7 @@ bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
     case Prim::neg:
       *out = *in[0];
       for (int64_t& v : *out)
-        if (v != kUnknownInt) v = -v;
+        if (v != kUnknownInt) v = subtract(0, v);
       return true;
     case Prim::concat:
       out->clear();
@@ -135,6 +165,19 @@ bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
     }
     default: return false;
   }
+}
+
+}  // namespace
+
+bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
+               std::span<const Ints* const> in, Ints* out) {
+  if (!fold(prim, attrs, types, in, out)) return false;
+  if (prim == Prim::shape_of) return true;
+  const DType dtype = result_dtype(prim, attrs, types);
+  if (is_float(dtype)) return false;
+  for (int64_t& v : *out)
+    if (v != kUnknownInt) v = wrap_int(v, dtype);
+  return true;
 }
 
 }  // namespace horngate

@@ -135,7 +135,7 @@ class Specialiser {
     }
     Ints result;
     if (counts) {  // a number of elements that becomes a factor
-      if (!values[0]) return false;
+      if (!values[0] || types[0].dtype == DType::uint64) return false;
       result = *values[0];
     } else if (!fold_ints(n.prim, copy.attrs.get(), {types.data(), types.size()},
                           {values.data(), values.size()}, &result)) {

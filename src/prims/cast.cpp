@@ -1,4 +1,5 @@
-// cast: x in another dtype. Floats go to integers by truncation, to bool by != 0.
+// cast: x in another dtype. Integers go to integers modulo 2^bits, floats by truncation, all to bool
+// by != 0. A float that is no number of the integer dtype: ir/convert_element.h.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -108,6 +108,94 @@ def nothing_flows_through_whole_numbers(dtype):
     assert K.gradients(K.cast(K.cast(x, dtype), "float32"), [x]) == [None]
 
 
+# What no number of the dtype is: as NumPy on x86-64, through int32 or int64, then modulo 2^bits.
+# (NumPy itself makes of -3e9 to uint32 one thing in short arrays and another in long ones.)
+ODD = [300.0, -1.0, -300.5, 3e9, -3e9, 5e9 + 7, 1e19, -1e19, 2.0**63, 2.0**64, 1e30, 255.9, 2.0**31]
+ODD += [-(2.0**31), -(2.0**31) - 0.5, 2.0**32 - 1, np.inf, -np.inf, np.nan, -0.0, 0.99, 1e-310]
+
+
+def to_integers(x, dtype):
+    """The meaning of cast, in Python's integers."""
+    bits = {"int64": 64, "uint32": 64, "uint64": 64}.get(dtype, 32)
+    low, high = -(2 ** (bits - 1)), 2 ** (bits - 1)
+
+    def one(v):
+        v = float(v)
+        if dtype == "uint64" and v >= high:
+            whole = int(v) if v < 2 * high else 0
+        else:
+            whole = int(v) if np.isfinite(v) and low <= int(v) < high else low
+        return whole % 2 ** (8 * np.dtype(dtype).itemsize)
+
+    return np.array([one(v) for v in x.ravel()], "uint64").astype(dtype).reshape(x.shape)
+
+
+@check(source=FLOATS, to=INTS, length=(1, 7, 8, 16, 33, 200))
+def floats_that_are_no_such_integer(source, to, length):
+    odd = np.array(ODD)
+    if K.backend() != "native":  # other libraries have their own idea of what does not fit
+        info = np.iinfo(to)
+        odd = odd[(odd > max(info.min, -(2.0**30))) & (odd < min(info.max, 2.0**30))]
+    with np.errstate(over="ignore", invalid="ignore"):
+        data = np.resize(odd.astype(source), length)
+        numpys = data.astype(to)
+    want = to_integers(data, to)
+    if to != "uint32":
+        np.testing.assert_array_equal(want, numpys)
+    x = K.placeholder((None,), dtype=source)
+    step = lambda v, s: (K.cast(K.cast(v, to), "int64"), [])
+    looped = K.rnn(step, K.reshape(x, (1, -1, 1)), [], input_length=length)[1]
+    [fed, loop] = K.function([x], [K.cast(x, to), K.cast(K.reshape(looped, (-1,)), to)])([data])
+    np.testing.assert_array_equal(fed, want)
+    np.testing.assert_array_equal(loop, want)
+    constant = K.cast(K.constant(data, dtype=source), to)
+    np.testing.assert_array_equal(K.eval(constant), want)
+    np.testing.assert_array_equal(K.eval(K.cast(K.variable(data, dtype=source), to)), want)
+
+
+@check(source=INTS, to=INTS)
+def integers_wrap_around(source, to):
+    info = np.iinfo(source)
+    data = np.array([info.min, info.max, 0, 1, 44, 100, info.max - 200 % info.max], source)
+    x = K.placeholder((None,), dtype=source)
+    want = data.astype(to)
+    [fed] = K.function([x], [K.cast(x, to)])([data])
+    np.testing.assert_array_equal(fed, want)
+    np.testing.assert_array_equal(K.eval(K.cast(K.constant(data, dtype=source), to)), want)
+
+
+@check(n=(1, 127, 128, 255, 256, 300, 40000, 70000))
+def shape_arithmetic_has_dtypes(n):
+    """What is computed while planning is what would be computed while running."""
+    x = K.placeholder((None, 2))
+    size = K.shape(x)[0]
+    ys, wants = [], []
+    for dtype in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"):
+        small, number = K.cast(size, dtype), np.array([n]).astype(dtype)
+        with np.errstate(over="ignore"):
+            wants += [number, number + number, number * number, number - number - number, -number]
+            wants += [(number < 200).astype("int64")]
+        ys += [small, small + small, small * small, small - small - small, -small]
+        ys += [K.less(small, K.constant(100, dtype=dtype) + K.constant(100, dtype=dtype))]
+        with np.errstate(over="ignore"):
+            two = np.array([100], dtype) + np.array([100], dtype)
+        wants[-1] = (number < two).astype("int64")
+    got = K.function([x], [K.cast(y, "int64") for y in ys])([np.zeros((n, 2), "f")])
+    for y, want in zip(got, wants, strict=True):
+        assert int(y) == int(want[0].astype("int64"))
+
+
+@check
+def a_shape_of_wrapped_numbers():
+    x = K.placeholder((None,))
+    wrapped = K.cast(K.cast(K.shape(x)[0], "uint8"), "int32")
+    y = K.zeros_like(x)[:wrapped]
+    got, n = K.function([x], [y, wrapped])([np.zeros(300)])
+    assert n == 44 and got.shape == (44,)
+    got, n = K.function([x], [K.tile(x[:1], (wrapped,)), wrapped * 2])([np.zeros(300)])
+    assert n == 88 and got.shape == (44,)
+
+
 families.edges(
     K.cast,
     numpy_cast,

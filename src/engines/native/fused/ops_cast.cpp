@@ -1,6 +1,6 @@
-// Casts between lanes. Floats truncate towards zero; NaN gives 0 and what does not fit the lane's
-// nearest limit. (A narrower dtype wraps after that, so 300.0 becomes uint8 44, as in NumPy.) To
-// bool is `!= 0`.
+// Casts between lanes. Floats truncate towards zero; NaN and what does not fit give the least number
+// of an integer lane, as x86-64 has it. (A narrower dtype wraps after that, so 300.0 becomes uint8
+// 44, as in NumPy; see ir/convert_element.h.) To bool is `!= 0`.
 #include "engines/native/fused/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/native/fused/ops_cast.cpp"
@@ -66,11 +66,17 @@ struct Convert {
     return hn::ConvertTo(to, a);
   }
 };
+/// To int32. Highway saturates; the limits are put in before, and NaN with them.
 struct FloatToInt {
   template <class D, class V>
   HWY_INLINE auto operator()(D to, V a) const {
-    const V number = hn::IfThenElseZero(hn::Eq(a, a), a);
-    if constexpr (sizeof(hn::TFromV<V>) == 8)
+    using T = hn::TFromV<V>;
+    const hn::Rebind<T, D> d;
+    const auto low = sizeof(T) == 8 ? hn::Gt(a, hn::Set(d, T(-2147483649.0)))
+                                    : hn::Ge(a, hn::Set(d, T(-2147483648.0)));
+    const auto fits = hn::And(low, hn::Lt(a, hn::Set(d, T(2147483648.0))));
+    const V number = hn::IfThenElse(fits, a, hn::Set(d, T(-2147483648.0)));
+    if constexpr (sizeof(T) == 8)
       return hn::DemoteTo(to, number);
     else
       return hn::ConvertTo(to, number);

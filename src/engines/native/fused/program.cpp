@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "engines/native/fused/scalar_math.h"
 #include "engines/native/fused/simd.h"
 #include "ir/check.h"
+#include "ir/convert_element.h"
 
 namespace horngate::native::fused {
 namespace {
@@ -132,10 +132,10 @@ Reg ProgramBuilder::input(DType stored) {
 }
 
 Reg ProgramBuilder::constant(double value, DType dtype) {
-  if (!is_float(dtype)) {
-    if (dtype == DType::bool_) return constant(int64_t{value != 0}, dtype);
-    return constant(static_cast<int64_t>(scalar::to_u64(value)), dtype);
-  }
+  if (!is_float(dtype))
+    return with_dtype(dtype, [&](auto zero) -> Reg {
+      return constant(static_cast<int64_t>(widen(convert_element<decltype(zero)>(value))), dtype);
+    });
   uint64_t bits;
   if (dtype == DType::float64) {
     bits = std::bit_cast<uint64_t>(value);

@@ -75,8 +75,7 @@ class ProgramBuilder {
   ///  - Integers wrap around in their dtype. `div` of integers truncates, by zero gives 0.
   ///  - bool adds as `or`, subtracts as `xor`, multiplies as `and`.
   Reg op(Prim prim, DType dtype, Reg a, Reg b = kNone, Reg c = kNone);
-  /// Floats truncate to integers: NaN gives 0, what does not fit saturates at the lane's range
-  /// (int32, int64 or uint64) and then wraps to a narrower dtype. To float16 and bfloat16 rounds.
+  /// As convert_element (ir/convert_element.h).
   Reg cast(Reg a, DType to);
   /// Stored with the register's dtype; numbered in the order of the calls, together with
   /// reduce_output.

@@ -4,6 +4,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "ir/convert_element.h"
+
 namespace horngate::native::fused::scalar {
 namespace {
 
@@ -101,17 +103,8 @@ int32_t pow(int32_t x, int32_t y) { return int_pow(x, y); }
 int64_t pow(int64_t x, int64_t y) { return int_pow(x, y); }
 uint64_t pow(uint64_t x, uint64_t y) { return int_pow(x, y); }
 
-int32_t to_i32(double x) {
-  if (!(x > -2147483648.0)) return x == x ? std::numeric_limits<int32_t>::min() : 0;
-  return x < 2147483648.0 ? static_cast<int32_t>(x) : std::numeric_limits<int32_t>::max();
-}
-int64_t to_i64(double x) {
-  if (!(x > -0x1p63)) return x == x ? std::numeric_limits<int64_t>::min() : 0;
-  return x < 0x1p63 ? static_cast<int64_t>(x) : std::numeric_limits<int64_t>::max();
-}
-uint64_t to_u64(double x) {
-  if (!(x >= 0x1p63)) return static_cast<uint64_t>(to_i64(x));
-  return x < 0x1p64 ? static_cast<uint64_t>(x) : std::numeric_limits<uint64_t>::max();
-}
+int32_t to_i32(double x) { return float_to_int32(x); }
+int64_t to_i64(double x) { return float_to_int64(x); }
+uint64_t to_u64(double x) { return float_to_uint64(x); }
 
 }  // namespace horngate::native::fused::scalar

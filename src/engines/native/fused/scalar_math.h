@@ -34,10 +34,9 @@ int32_t pow(int32_t x, int32_t y);
 int64_t pow(int64_t x, int64_t y);
 uint64_t pow(uint64_t x, uint64_t y);
 
-/// Truncates; NaN gives 0, what does not fit the nearest limit.
+/// Truncates; see float_to_int32 and the like for what does not fit.
 int32_t to_i32(double x);
 int64_t to_i64(double x);
-/// As to_i64 for negative x (which then wraps, like NumPy on this architecture).
 uint64_t to_u64(double x);
 
 }  // namespace horngate::native::fused::scalar
