@@ -64,8 +64,7 @@ Tensor l2_normalize(const Tensor& x, const Axis& axis) {
   const CalledAs called(__func__);
   const Tensor given = float_operand("l2_normalize", x);
   const Ints axes = axes_of("l2_normalize", axis, given);
-  const bool is_half = given.dtype() == DType::float16;
-  const Tensor in = is_half ? prim::cast(given, DType::float32) : given;
+  const Tensor in = prim::widened(given);
   const Tensor norm = prim::reduce_sum(prim::mul(in, in), axes, true);
   const Tensor y = prim::mul(in, prim::rsqrt(prim::maximum(norm, prim::scalar(1e-12, in.dtype()))));
   return prim::cast(y, given.dtype());

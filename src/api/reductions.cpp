@@ -20,8 +20,9 @@ Tensor reduce_bools(std::string_view function, Prim which, const Tensor& x,
   return prim::reduce(which, t, axes_of(function, options.axis, t), options.keepdims);
 }
 
+/// Of half types in float32.
 Tensor variance(std::string_view function, const Tensor& x, const ReduceOptions& options) {
-  const Tensor t = float_operand(function, x);
+  const Tensor t = prim::widened(x);
   const Ints axes = axes_of(function, options.axis, t);
   const Tensor deviation = prim::sub(t, prim::reduce_mean(t, axes, true));
   return prim::reduce_mean(prim::mul(deviation, deviation), axes, options.keepdims);
@@ -53,11 +54,13 @@ Tensor mean(const Tensor& x, const ReduceOptions& options) {
 }
 Tensor var(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return variance("var", x, options);
+  const Tensor t = float_operand("var", x);
+  return prim::cast(variance("var", t, options), t.dtype());
 }
 Tensor std(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return prim::sqrt(variance("std", x, options));
+  const Tensor t = float_operand("std", x);
+  return prim::cast(prim::sqrt(variance("std", t, options)), t.dtype());
 }
 
 Tensor any(const Tensor& x, const ReduceOptions& options) {
@@ -70,11 +73,11 @@ Tensor all(const Tensor& x, const ReduceOptions& options) {
 }
 
 // y = log(sum(exp(x - m))) + m with m = max x. An infinite m counts as 0, because inf - inf is NaN.
-// Where the sum is 0 (all are -inf, or nothing is there) the logarithm is put in by hand: then the
+// Half types are summed in float32, where 65,505 is a number. Where the sum is 0 (all are -inf, or nothing is there) the logarithm is put in by hand: then the
 // gradient is 0 and not NaN.
 Tensor logsumexp(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  const Tensor t = float_operand("logsumexp", x);
+  const Tensor given = float_operand("logsumexp", x), t = prim::widened(given);
   const Ints axes = axes_of("logsumexp", options.axis, t);
   const auto number = [&](double value) { return prim::scalar(value, t.dtype()); };
   const Tensor top = prim::stop_gradient(prim::reduce_max(t, axes, true));
@@ -83,7 +86,8 @@ Tensor logsumexp(const Tensor& x, const ReduceOptions& options) {
   const Tensor total = prim::reduce_sum(prim::exp(prim::sub(t, m)), axes, true);
   const Tensor nothing = prim::eq(total, number(0));
   const Tensor log = prim::log(prim::select(nothing, number(1), total));
-  const Tensor y = prim::add(prim::select(nothing, number(-INFINITY), log), m);
+  const Tensor y =
+      prim::cast(prim::add(prim::select(nothing, number(-INFINITY), log), m), given.dtype());
   return options.keepdims ? y : prim::squeeze(y, axes);
 }
 

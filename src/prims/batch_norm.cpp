@@ -23,32 +23,37 @@ Types infer(const InferCall& c, const A& a) {
 Tensors grad(const GradCall& c, const A& a) {
   const Tensor &x = c.in(0), &gamma = c.in(1);
   const Tensor mean = c.out(1), var = c.out(2);
+  const Tensor wide = prim::widened(x);
   Tensors r(3);
-  const auto add = [&](const Tensor& part) {
+  const auto add = [&](const Tensor& part_of_wide) {
+    const Tensor part = prim::cast(part_of_wide, x.dtype());
     r[0] = r[0].defined() ? prim::add(r[0], part) : part;
   };
   if (c.dy[0].defined())
     r = outputs_of(emit(attrs::batch_norm_grad{.axes = a.axes, .epsilon = a.epsilon},
                         {x, gamma, mean, var, c.dy[0]}));
-  const Tensor n = prim::count(x, a.axes, x.dtype());
+  const Tensor n = prim::count(x, a.axes, wide.dtype());
   if (c.dy[1].defined())
-    add(prim::broadcast_like(prim::expand_dims(prim::div(c.dy[1], n), a.axes), x));
+    add(prim::broadcast_like(prim::expand_dims(prim::div(prim::widened(c.dy[1]), n), a.axes), x));
   if (c.dy[2].defined()) {
-    const Tensor factor = prim::expand_dims(prim::div(prim::scale(c.dy[2], 2.0), n), a.axes);
-    add(prim::mul(factor, prim::sub(x, prim::expand_dims(mean, a.axes))));
+    const Tensor twice = prim::scale(prim::widened(c.dy[2]), 2.0);
+    const Tensor factor = prim::expand_dims(prim::div(twice, n), a.axes);
+    add(prim::mul(factor, prim::sub(wide, prim::expand_dims(prim::widened(mean), a.axes))));
   }
   return r;
 }
 
+// Half types in float32.
 Tensors decompose(std::span<const Tensor> in, const A& a) {
-  const Tensor& x = in[0];
+  const auto wide = [&](const Tensor& t) { return prim::expand_dims(prim::widened(t), a.axes); };
+  const Tensor x = prim::widened(in[0]);
   const Tensor mean = prim::reduce_mean(x, a.axes, true);
   const Tensor centered = prim::sub(x, mean);
   const Tensor var = prim::reduce_mean(prim::mul(centered, centered), a.axes, true);
-  const Tensor scale =
-      prim::mul(prim::rsqrt(prim::shift(var, a.epsilon)), prim::expand_dims(in[1], a.axes));
-  const Tensor y = prim::add(prim::mul(centered, scale), prim::expand_dims(in[2], a.axes));
-  return {y, prim::squeeze(mean, a.axes), prim::squeeze(var, a.axes)};
+  const Tensor scale = prim::mul(prim::rsqrt(prim::shift(var, a.epsilon)), wide(in[1]));
+  const Tensor y = prim::add(prim::mul(centered, scale), wide(in[2]));
+  const auto narrow = [&](const Tensor& t) { return prim::cast(t, in[0].dtype()); };
+  return {narrow(y), narrow(prim::squeeze(mean, a.axes)), narrow(prim::squeeze(var, a.axes))};
 }
 
 }  // namespace

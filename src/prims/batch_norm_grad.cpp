@@ -20,17 +20,21 @@ Types infer(const InferCall& c, const A& a) {
   return {c.in[0], channel, channel};
 }
 
+// Half types in float32.
 Tensors decompose(std::span<const Tensor> in, const A& a) {
-  const Tensor &x = in[0], &dy = in[4];
+  const Tensor x = prim::widened(in[0]), gamma = prim::widened(in[1]), mean = prim::widened(in[2]),
+               var = prim::widened(in[3]), dy = prim::widened(in[4]);
   const auto wide = [&](const Tensor& t) { return prim::expand_dims(t, a.axes); };
+  const auto narrow = [&](const Tensor& t) { return prim::cast(t, in[0].dtype()); };
   const Tensor n = prim::count(x, a.axes, x.dtype());
-  const Tensor centered = prim::sub(x, wide(in[2]));
-  const Tensor r = prim::rsqrt(prim::shift(in[3], a.epsilon));
+  const Tensor centered = prim::sub(x, wide(mean));
+  const Tensor r = prim::rsqrt(prim::shift(var, a.epsilon));
   const Tensor s = prim::reduce_sum(dy, a.axes),
                p = prim::reduce_sum(prim::mul(dy, centered), a.axes);
   const Tensor slope = prim::div(prim::mul(prim::mul(r, r), p), n);
   const Tensor rest = prim::add(wide(prim::div(s, n)), prim::mul(centered, wide(slope)));
-  return {prim::mul(wide(prim::mul(in[1], r)), prim::sub(dy, rest)), prim::mul(p, r), s};
+  const Tensor dx = prim::mul(wide(prim::mul(gamma, r)), prim::sub(dy, rest));
+  return {narrow(dx), narrow(prim::mul(p, r)), narrow(s)};
 }
 
 }  // namespace

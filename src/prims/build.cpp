@@ -184,6 +184,11 @@ Tensor cast(const Tensor& x, DType dtype) {
   return emit(attrs::cast{.dtype = dtype}, {x});
 }
 
+Tensor widened(const Tensor& x) {
+  const bool is_half = x.dtype() == DType::float16 || x.dtype() == DType::bfloat16;
+  return is_half ? cast(x, DType::float32) : x;
+}
+
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b) {
   return emit(attrs::select{}, {condition, a, b});
 }
@@ -220,12 +225,10 @@ Tensor reduce_max(const Tensor& x, Ints axes, bool keepdims) {
   return reduce(Prim::reduce_max, x, std::move(axes), keepdims);
 }
 Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims) {
-  const Tensor n = count(x, axes, x.dtype());
-  double known = 0;
-  const Tensor total = reduce_sum(x, std::move(axes), keepdims);
-  if (is_scalar_constant(n, &known) && is_float(x.dtype()) && known > 0)
-    return scale(total, 1.0 / known);
-  return is_float(x.dtype()) ? div(total, n) : floordiv(total, n);
+  const Tensor wide = widened(x);
+  const Tensor n = count(wide, axes, wide.dtype());
+  const Tensor total = reduce_sum(wide, std::move(axes), keepdims);
+  return is_float(x.dtype()) ? cast(div(total, n), x.dtype()) : floordiv(total, n);
 }
 
 Tensor count(const Tensor& x, const Ints& axes, DType dtype) {

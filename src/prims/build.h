@@ -87,6 +87,8 @@ HORNGATE_BINARY(logical_or)
 #undef HORNGATE_UNARY
 #undef HORNGATE_BINARY
 Tensor cast(const Tensor& x, DType dtype);
+/// float16 and bfloat16 as float32, what sums are made in; others as they are.
+Tensor widened(const Tensor& x);
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b);
 /// x * value, x + value in the dtype of x.
 Tensor scale(const Tensor& x, double value);
@@ -95,7 +97,8 @@ Tensor shift(const Tensor& x, double value);
 // Reductions. Axes may be negative here and in any order; empty means none (returns x).
 Tensor reduce(Prim which, const Tensor& x, Ints axes, bool keepdims = false);
 Tensor reduce_sum(const Tensor& x, Ints axes, bool keepdims = false);
-Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims = false);  // sum / count of the axes
+/// sum / count of the axes; of half types both are float32 (65505 is infinite in float16).
+Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims = false);
 Tensor reduce_max(const Tensor& x, Ints axes, bool keepdims = false);
 Ints all_axes(const Tensor& x);
 /// Number of elements along the axes, as a scalar of that dtype (symbolic when None is among them).

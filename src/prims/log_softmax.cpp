@@ -13,9 +13,10 @@ Tensors grad(const GradCall& c, const A& a) {
 }
 
 Tensors decompose(std::span<const Tensor> in, const A& a) {
-  const Tensor& x = in[0];
+  const Tensor x = prim::widened(in[0]);
   const Tensor shifted = prim::sub(x, prim::stop_gradient(prim::reduce_max(x, {a.axis}, true)));
-  return {prim::sub(shifted, prim::log(prim::reduce_sum(prim::exp(shifted), {a.axis}, true)))};
+  const Tensor total = prim::reduce_sum(prim::exp(shifted), {a.axis}, true);
+  return {prim::cast(prim::sub(shifted, prim::log(total)), in[0].dtype())};
 }
 
 }  // namespace

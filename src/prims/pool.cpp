@@ -18,15 +18,15 @@ Tensors grad(const GradCall& c, const A& a) {
 }
 
 Tensors decompose(std::span<const Tensor> in, const A& a) {
-  const Tensor& x = in[0];
   const rules::PoolGeometry g = rules::pool_geometry(a);
+  const Tensor x = g.is_max() ? in[0] : prim::widened(in[0]);
   const Tensor padded = rules::pad_windows(g, x, g.is_max() ? rules::lowest_of(x.dtype()) : 0.0);
   Tensor y;
   rules::for_taps(g, [&](const Ints& tap) {
     const Tensor part = rules::take_tap(g, padded, tap);
     y = !y.defined() ? part : g.is_max() ? prim::maximum(y, part) : prim::add(y, part);
   });
-  return {g.is_max() ? y : prim::div(y, rules::window_sizes(g, x))};
+  return {g.is_max() ? y : prim::cast(prim::div(y, rules::window_sizes(g, x)), in[0].dtype())};
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ Tensors decompose(std::span<const Tensor> in, const A& a) {
       put(tap, prim::select(here, dy, zero));
     });
   } else {
-    const Tensor share = prim::div(dy, rules::window_sizes(g, x));
+    const Tensor sizes = rules::window_sizes(g, prim::widened(x));
+    const Tensor share = prim::cast(prim::div(prim::widened(dy), sizes), dy.dtype());
     rules::for_taps(g, [&](const Ints& tap) { put(tap, share); });
   }
   return {rules::drop_padding(g, sum)};

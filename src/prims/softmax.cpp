@@ -20,10 +20,10 @@ Tensors grad(const GradCall& c, const A& a) {
 }
 
 Tensors decompose(std::span<const Tensor> in, const A& a) {
-  const Tensor& x = in[0];
+  const Tensor x = prim::widened(in[0]);
   const Tensor shifted = prim::sub(x, prim::stop_gradient(prim::reduce_max(x, {a.axis}, true)));
   const Tensor e = prim::exp(shifted);
-  return {prim::div(e, prim::reduce_sum(e, {a.axis}, true))};
+  return {prim::cast(prim::div(e, prim::reduce_sum(e, {a.axis}, true)), in[0].dtype())};
 }
 
 }  // namespace

@@ -55,6 +55,70 @@ def convolutions_add_up_in_float32(dtype):
     assert f([np.ones((1, 64, 64, 1)), np.ones((64, 64, 1, 1))])[0] == 4096
 
 
+MANY = 70000  # infinite in float16
+
+
+def many(rng, shape, dtype):
+    """Numbers of the dtype, as they are in float64, around 2."""
+    return value_of(K.constant(rng.normal(2, 1, shape), dtype=dtype))
+
+
+@check(dtype=HALF, name=("mean", "var", "std", "logsumexp"), open_dims=(False, True))
+def more_elements_than_float16_can_count(dtype, name, open_dims):
+    x = K.placeholder((None if open_dims else 2, MANY), dtype=dtype)
+    data = many(np.random.default_rng(1), (2, MANY), dtype)
+    want = {
+        "mean": np.mean(data, axis=1),
+        "var": np.var(data, axis=1),
+        "std": np.std(data, axis=1),
+        "logsumexp": np.log(np.sum(np.exp(data), axis=1)),
+    }[name]
+    y = getattr(K, name)(x, axis=1)
+    assert K.dtype(y) == dtype
+    [got] = K.function([x], [K.cast(y, "float64")])([data])
+    np.testing.assert_allclose(got, want, rtol=2.0 ** -BITS[dtype])
+
+
+@check(dtype=HALF)
+def sums_beyond_the_largest_number(dtype):
+    """The mean of numbers is among them, whatever their sum."""
+    top = LARGEST[dtype]
+    x = K.placeholder((None, 3), dtype=dtype)
+    data = np.array([[top, top, top], [top, -top, top]]) * (1 if dtype == "float16" else 2.0**-100)
+    [got] = K.function([x], [K.cast(K.mean(x, axis=1), "float64")])([data])
+    np.testing.assert_allclose(got, data.mean(axis=1), rtol=2.0 ** -BITS[dtype])
+
+
+@check(dtype=HALF)
+def gradients_of_many_elements(dtype):
+    x = K.placeholder((MANY,), dtype=dtype)
+    data = many(np.random.default_rng(2), (MANY,), dtype)
+    [g] = K.gradients(K.mean(x) * 1000.0, [x])
+    assert K.dtype(g) == dtype
+    [got] = K.function([x], [K.cast(g, "float64")])([data])
+    np.testing.assert_allclose(got, 1000 / MANY, rtol=2.0 ** -BITS[dtype])
+
+
+@check(dtype=HALF)
+def batch_norm_of_many_elements(dtype):
+    x = K.placeholder((None, 3), dtype=dtype)
+    data = many(np.random.default_rng(3), (MANY, 3), dtype)
+    y, mean, var = K.normalize_batch_in_training(x, None, None, [0], epsilon=1e-3)
+    g = K.gradients(K.sum(K.square(y) * y * 0.001), [x])
+    f = K.function([x], [K.cast(t, "float64") for t in (y, mean, var, *g)])
+    y, mean, var, g = f([data])
+    m, v = data.mean(axis=0), data.var(axis=0)
+    tol = 2.0 ** -BITS[dtype]
+    np.testing.assert_allclose(mean, m, rtol=tol)
+    np.testing.assert_allclose(var, v, rtol=tol)
+    z = (data - m) / np.sqrt(v + 1e-3)
+    np.testing.assert_allclose(y, z, atol=8 * tol)
+    dy = 0.003 * z * z
+    xhat = (data - m) / np.sqrt(v + 1e-3)
+    want = (dy - dy.mean(0) - xhat * (dy * xhat).mean(0)) / np.sqrt(v + 1e-3)
+    np.testing.assert_allclose(g, want, atol=0.05 * np.abs(want).max())
+
+
 @check(dtype=HALF, name=("sum", "mean", "cumsum"))
 def reductions_add_up_in_float32(dtype, name):
     n = 4096

@@ -1,8 +1,9 @@
 """pool2d: the largest or mean value of each window."""
 
 import horngate as K
+import numpy as np
 from cases import families, oracles
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import data, distinct, rand
 
 GEOMETRIES = [
@@ -108,3 +109,16 @@ for pool_mode in ("max", "avg"):
         none=False,
         label=f"pool2d(large, {pool_mode})",
     )
+
+
+@check(form=("channels_last", "channels_first"), dtype=("float32", "float64"))
+def means_divide(form, dtype):
+    """One rounding: the sums of whole numbers are exact."""
+    x = np.random.default_rng(0).integers(-99, 99, (2, 7, 7, 5)).astype(dtype)
+    want = x.sum(axis=(1, 2)) / np.array(49, dtype)
+    p = K.placeholder((None, 7, 7, 5) if form == "channels_last" else (None, 5, 7, 7), dtype=dtype)
+    y = K.pool2d(p, (7, 7), data_format=form, pool_mode="avg")
+    given = x if form == "channels_last" else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
+    y, g = K.function([p], [y, *K.gradients(K.sum(y), [p])])([given])
+    np.testing.assert_array_equal(y.ravel(), want.ravel())
+    np.testing.assert_array_equal(g, np.array(1, dtype) / np.array(49, dtype))

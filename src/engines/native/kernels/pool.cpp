@@ -22,6 +22,10 @@ struct MaxOf {
   static HWY_INLINE V Join(V a, V x) {
     return hn::IfThenElse(hn::Or(hn::Gt(x, a), hn::IsNaN(x)), x, a);
   }
+  template <class V>
+  static HWY_INLINE V Finish(V a, V) {
+    return a;
+  }
 };
 struct SumOf {
   template <class T>
@@ -32,12 +36,16 @@ struct SumOf {
   static HWY_INLINE V Join(V a, V x) {
     return hn::Add(a, x);
   }
+  template <class V>
+  static HWY_INLINE V Finish(V a, V count) {
+    return hn::Div(a, count);
+  }
 };
 
 /// kVectors vectors of neighbouring channels at one window; x and y point at the first of them.
 template <class Op, int kVectors, class D, class T>
-HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, const T* x,
-                             T factor, T* y) {
+HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, const T* x, T count,
+                             T* y) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<D> a0 = hn::Set(d, Op::template Start<T>()), a1 = a0, a2 = a0, a3 = a0;
   for (int64_t i = window.begin[0]; i < window.end[0]; ++i)
@@ -52,18 +60,17 @@ HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, 
         }
       }
     }
-  const auto f = hn::Set(d, factor);
-  hn::StoreU(hn::Mul(a0, f), d, y);
+  const auto n = hn::Set(d, count);
+  hn::StoreU(Op::Finish(a0, n), d, y);
   if constexpr (kVectors == 4) {
-    hn::StoreU(hn::Mul(a1, f), d, y + lanes);
-    hn::StoreU(hn::Mul(a2, f), d, y + 2 * lanes);
-    hn::StoreU(hn::Mul(a3, f), d, y + 3 * lanes);
+    hn::StoreU(Op::Finish(a1, n), d, y + lanes);
+    hn::StoreU(Op::Finish(a2, n), d, y + 2 * lanes);
+    hn::StoreU(Op::Finish(a3, n), d, y + 3 * lanes);
   }
 }
 
 template <class Op, class T>
-HWY_INLINE void PoolPixel(const PoolShape& s, const PoolWindow& window, const T* x, T factor,
-                          T* y) {
+HWY_INLINE void PoolPixel(const PoolShape& s, const PoolWindow& window, const T* x, T count, T* y) {
   const hn::ScalableTag<T> full;
   const hn::CappedTag<T, 4> some;
   const hn::CappedTag<T, 1> one;
@@ -71,10 +78,10 @@ HWY_INLINE void PoolPixel(const PoolShape& s, const PoolWindow& window, const T*
                 few = static_cast<int64_t>(hn::Lanes(some));
   int64_t c = 0;
   for (; c + 4 * many <= s.c; c += 4 * many)
-    PoolChannels<Op, 4>(full, s, window, x + c, factor, y + c);
-  for (; c + many <= s.c; c += many) PoolChannels<Op, 1>(full, s, window, x + c, factor, y + c);
-  for (; c + few <= s.c; c += few) PoolChannels<Op, 1>(some, s, window, x + c, factor, y + c);
-  for (; c < s.c; ++c) PoolChannels<Op, 1>(one, s, window, x + c, factor, y + c);
+    PoolChannels<Op, 4>(full, s, window, x + c, count, y + c);
+  for (; c + many <= s.c; c += many) PoolChannels<Op, 1>(full, s, window, x + c, count, y + c);
+  for (; c + few <= s.c; c += few) PoolChannels<Op, 1>(some, s, window, x + c, count, y + c);
+  for (; c < s.c; ++c) PoolChannels<Op, 1>(one, s, window, x + c, count, y + c);
 }
 
 /// Rows [begin, end) of y, counted through all images.
@@ -87,8 +94,7 @@ void PoolRows(const PoolShape& s, const T* x, int64_t begin, int64_t end, T* y) 
     PoolWindow window(s, row % rows / s.out[1], row % s.out[1], 0);
     for (int64_t w = 0; w < s.out[2]; ++w, to += s.c) {
       window.move(s, 2, w);
-      const T factor = s.average ? T(1) / static_cast<T>(window.count()) : T(1);
-      PoolPixel<Op>(s, window, image, factor, to);
+      PoolPixel<Op>(s, window, image, static_cast<T>(window.count()), to);
     }
   }
 }

@@ -24,18 +24,21 @@ struct Image {
 /// adds up.
 template <bool kStore, int kVectors, class D, class T>
 HWY_INLINE void Spread(D d, const PoolShape& s, const PoolWindow& window, const Image<T>& image,
-                       T factor, int64_t pixel, int64_t c) {
+                       T count, int64_t pixel, int64_t c) {
   using V = hn::Vec<D>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), from = pixel * s.c + c;
   const auto load = [&](const T* p, int v) {
     return v < kVectors ? hn::LoadU(d, p + v * lanes) : hn::Zero(d);
   };
-  const V f = hn::Set(d, factor);
   V rest0 = load(image.dy + from, 0),
     rest1 = load(image.dy + from, 1);  // max: not taken by any element yet
+  if (s.average) {
+    rest0 = hn::Div(rest0, hn::Set(d, count));
+    rest1 = hn::Div(rest1, hn::Set(d, count));
+  }
   const V best0 = load(image.y + from, 0), best1 = load(image.y + from, 1);
   const auto share = [&](V& rest, V best, const T* x) {
-    if (s.average) return hn::Mul(rest, f);
+    if (s.average) return rest;
     const auto here = hn::Eq(hn::LoadU(d, x), best);
     const V taken = hn::IfThenElseZero(here, rest);
     rest = hn::IfThenZeroElse(here, rest);
@@ -67,13 +70,12 @@ HWY_INLINE void SpreadImage(const PoolShape& s, const Image<T>& image, int64_t b
   for (int64_t pixel = 0; pixel < s.out_size(); ++pixel) {
     const PoolWindow window(s, pixel / (s.out[1] * s.out[2]), pixel / s.out[2] % s.out[1],
                             pixel % s.out[2]);
-    const T factor = s.average ? T(1) / static_cast<T>(window.count()) : T(1);
+    const T count = static_cast<T>(window.count());
     int64_t c = begin;
     for (; c + 2 * lanes <= end; c += 2 * lanes)
-      Spread<kStore, 2>(full, s, window, image, factor, pixel, c);
-    for (; c + lanes <= end; c += lanes)
-      Spread<kStore, 1>(full, s, window, image, factor, pixel, c);
-    for (; c < end; ++c) Spread<kStore, 1>(one, s, window, image, factor, pixel, c);
+      Spread<kStore, 2>(full, s, window, image, count, pixel, c);
+    for (; c + lanes <= end; c += lanes) Spread<kStore, 1>(full, s, window, image, count, pixel, c);
+    for (; c < end; ++c) Spread<kStore, 1>(one, s, window, image, count, pixel, c);
   }
 }
 
