@@ -1,8 +1,9 @@
 """normalize_batch_in_training: with the mean and variance of the batch."""
 
 import horngate as K
+import numpy as np
 from cases import families, oracles
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import normal, rand
 
 oracle = oracles.normalize_batch_in_training
@@ -100,3 +101,22 @@ families.edges(
     reduction_axes=[0],
     tol={"float32": 1e-5},
 )
+
+
+@check(shape=((32, 9, 9, 5), (64, 7, 7, 40), (3000, 16), (5, 7)), first=(False, True))
+def far_from_zero(shape, first):
+    """Means of parts of the batch are joined without rounding them to float32."""
+    x = (np.random.default_rng(0).normal(size=shape) + 1e4).astype("float32")
+    axes = list(range(len(shape) - 1))
+    exact = x.astype("float64")
+    mean, var = exact.mean(axis=tuple(axes)), exact.var(axis=tuple(axes))
+    want = (exact - mean) / np.sqrt(var + 1e-3)
+    if first:
+        x, want = (np.ascontiguousarray(np.moveaxis(a, -1, 1)) for a in (x, want))
+        axes = [a for a in range(x.ndim) if a != 1]
+    p = K.placeholder((None, *x.shape[1:]))
+    y, m, v = K.function([p], K.normalize_batch_in_training(p, None, None, axes))([x])
+    np.testing.assert_allclose(m, mean, rtol=1.5e-7)
+    # The plain form has the rounding of its mean, 5e-4, squared.
+    np.testing.assert_allclose(v, var, rtol=3e-6)
+    np.testing.assert_allclose(y, want, atol=3e-3)

@@ -19,7 +19,7 @@ class BatchNorm final : public Kernel {
         partial_bytes_(aligned_bytes(static_cast<size_t>(s.partials()) * sizeof(T))),
         scale_bytes_(aligned_bytes(static_cast<size_t>(s.channels()) * sizeof(T))) {}
 
-  size_t scratch_bytes() const override { return 2 * partial_bytes_ + scale_bytes_; }
+  size_t scratch_bytes() const override { return 3 * partial_bytes_ + 2 * scale_bytes_; }
 
   // All sums are made before the first element of the result is written.
   bool can_alias(size_t in, size_t out) const override { return in == 0 && out == 0; }
@@ -30,47 +30,58 @@ class BatchNorm final : public Kernel {
     T *y = static_cast<T*>(out[0]), *mean = static_cast<T*>(out[1]), *var = static_cast<T*>(out[2]);
     char* scratch = static_cast<char*>(context.scratch);
     T *means = reinterpret_cast<T*>(scratch),
-      *squares = reinterpret_cast<T*>(scratch + partial_bytes_),
-      *scale = reinterpret_cast<T*>(scratch + 2 * partial_bytes_);
+      *rests = reinterpret_cast<T*>(scratch + partial_bytes_),
+      *squares = reinterpret_cast<T*>(scratch + 2 * partial_bytes_),
+      *scale = reinterpret_cast<T*>(scratch + 3 * partial_bytes_),
+      *shift = reinterpret_cast<T*>(scratch + 3 * partial_bytes_ + scale_bytes_);
     const bool by_columns = s_.by_columns();
     parallel_for(s_.blocks(), s_.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const NormBlock k = s_.block(i);
-        norm_moments(by_columns, k, x + k.offset, means + k.partial, squares + k.partial);
+        norm_moments(by_columns, k, x + k.offset, means + k.partial, rests + k.partial,
+                     squares + k.partial);
       }
     });
     parallel_for(s_.channels(), 1 << 10, [&](int64_t begin, int64_t end) {
       for (int64_t c = begin; c < end; ++c) {
-        combine(means, squares, c, mean + c, var + c);
-        scale[c] = static_cast<T>(gamma[c] / std::sqrt(static_cast<double>(var[c]) + epsilon_));
+        const auto [m, v] = combine(means, rests, squares, c);
+        mean[c] = static_cast<T>(m);
+        var[c] = static_cast<T>(v);
+        const double factor = gamma[c] / std::sqrt(v + epsilon_);
+        scale[c] = static_cast<T>(factor);
+        // What rounding takes from the mean is given back.
+        shift[c] = static_cast<T>(beta[c] - (m - static_cast<double>(mean[c])) * factor);
       }
     });
     parallel_for(s_.blocks(), s_.grain(), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const NormBlock k = s_.block(i);
         norm_apply(by_columns, k, x + k.offset, static_cast<const T*>(nullptr), mean + k.channel,
-                   static_cast<const T*>(nullptr), scale + k.channel, beta + k.channel,
+                   static_cast<const T*>(nullptr), scale + k.channel, shift + k.channel,
                    y + k.offset);
       }
     });
   }
 
  private:
+  struct Moments {
+    double mean, var;
+  };
   // Joins the blocks of a channel, first to last: with d the distance of the means,
   // squares = squares_a + squares_b + d^2 n_a n_b / (n_a + n_b).
-  void combine(const T* means, const T* squares, int64_t channel, T* mean, T* var) const {
+  Moments combine(const T* means, const T* rests, const T* squares, int64_t channel) const {
     double n = 0, m = 0, sq = 0;
     const int64_t first = channel / s_.k1 * s_.depth() * s_.k1 + channel % s_.k1;
     for (int64_t b = 0; b < s_.depth(); ++b) {
       const double nb = static_cast<double>(s_.count(b)), total = n + nb;
-      const double d = static_cast<double>(means[first + b * s_.k1]) - m;
+      const int64_t at = first + b * s_.k1;
+      const double d = static_cast<double>(means[at]) + static_cast<double>(rests[at]) - m;
       m += d * (nb / total);
-      sq += static_cast<double>(squares[first + b * s_.k1]) + d * d * (n * nb / total);
+      sq += static_cast<double>(squares[at]) + d * d * (n * nb / total);
       n = total;
     }
     const double none = std::numeric_limits<double>::quiet_NaN();
-    *mean = static_cast<T>(n > 0 ? m : none);
-    *var = static_cast<T>(n > 0 ? sq / n : none);
+    return n > 0 ? Moments{m, sq / n} : Moments{none, none};
   }
 
   NormShape s_;

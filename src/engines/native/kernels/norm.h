@@ -62,9 +62,11 @@ KernelPtr make_transposed_norm(const KernelCall& call, A a, KernelFactory make) 
 // SIMD loops over a block. By columns, `mean`, `a`, `b`, `c` and the results have an entry per
 // column, otherwise one.
 
-/// Mean and sum of squared distances from it.
-void norm_moments(bool by_columns, const NormBlock& k, const float* x, float* mean, float* squares);
-void norm_moments(bool by_columns, const NormBlock& k, const double* x, double* mean,
+/// Mean, in two parts to be added in double (one float is not enough where numbers are far from 0),
+/// and sum of squared distances from it.
+void norm_moments(bool by_columns, const NormBlock& k, const float* x, float* mean, float* rest,
+                  float* squares);
+void norm_moments(bool by_columns, const NormBlock& k, const double* x, double* mean, double* rest,
                   double* squares);
 /// sum(dy), sum(dy * (x - mean))
 void norm_sums(bool by_columns, const NormBlock& k, const float* x, const float* dy,

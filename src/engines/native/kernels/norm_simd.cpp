@@ -50,34 +50,36 @@ HWY_INLINE T SumAll(const NormBlock& k, F&& v) {
 }
 
 // Two sweeps over data that is in the cache by then. The mean of what is left corrects the rounding
-// of the first: with e = mean(x - m), the mean is m + e and the squares are sum((x - m)^2) - n e^2.
+// of the first: with e = mean(x - m), the mean is m + e (not rounded to one number: blocks are joined
+// by the distances of their means) and the squares are sum((x - m)^2) - n e^2.
 template <class T>
-void MomentsOfAll(const NormBlock& k, const T* x, T* mean, T* squares) {
+void MomentsOfAll(const NormBlock& k, const T* x, T* mean, T* rest, T* squares) {
   const T n = static_cast<T>(k.rows * k.width);
   const T m = SumAll<T>(k, [x](auto d, int64_t i) { return hn::LoadU(d, x + i); }) / n;
   const auto centered = [x, m](auto d, int64_t i) {
     return hn::Sub(hn::LoadU(d, x + i), hn::Set(d, m));
   };
-  const T rest = SumAll<T>(k, centered) / n;
+  const T e = SumAll<T>(k, centered) / n;
   *squares = SumAll<T>(k,
                        [&](auto d, int64_t i) {
                          const auto v = centered(d, i);
                          return hn::Mul(v, v);
                        }) -
-             n * rest * rest;
-  *mean = m + rest;
+             n * e * e;
+  *mean = m;
+  *rest = e;
 }
 
 template <class T>
-void MomentsOfColumns(const NormBlock& k, const T* x, T* mean, T* squares) {
+void MomentsOfColumns(const NormBlock& k, const T* x, T* mean, T* rest, T* squares) {
   ForColumns<T>(k.width, [&](auto d, auto vectors, int64_t c) {
     constexpr int kVectors = decltype(vectors)::value;
     using V = hn::Vec<decltype(d)>;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const V n = hn::Set(d, static_cast<T>(k.rows)), zero = hn::Zero(d);
-    V m[kVectors], rest[kVectors], sq[kVectors];
+    V m[kVectors], left[kVectors], sq[kVectors];
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) m[v] = rest[v] = sq[v] = zero;
+    for (int v = 0; v < kVectors; ++v) m[v] = left[v] = sq[v] = zero;
     for (int64_t r = 0; r < k.rows; ++r)
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v)
@@ -88,14 +90,15 @@ void MomentsOfColumns(const NormBlock& k, const T* x, T* mean, T* squares) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVectors; ++v) {
         const V e = hn::Sub(hn::LoadU(d, x + r * k.stride + c + v * lanes), m[v]);
-        rest[v] = hn::Add(rest[v], e);
+        left[v] = hn::Add(left[v], e);
         sq[v] = hn::MulAdd(e, e, sq[v]);
       }
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const V e = hn::Div(rest[v], n);
-      hn::StoreU(hn::Add(m[v], e), d, mean + c + v * lanes);
-      hn::StoreU(hn::NegMulAdd(e, rest[v], sq[v]), d, squares + c + v * lanes);
+      const V e = hn::Div(left[v], n);
+      hn::StoreU(m[v], d, mean + c + v * lanes);
+      hn::StoreU(e, d, rest + c + v * lanes);
+      hn::StoreU(hn::NegMulAdd(e, left[v], sq[v]), d, squares + c + v * lanes);
     }
   });
 }
@@ -175,8 +178,9 @@ void ApplyToColumns(const NormBlock& k, const T* x, const T* dy, const T* mean, 
 }
 
 template <class T>
-void Moments(bool by_columns, const NormBlock& k, const T* x, T* mean, T* squares) {
-  by_columns ? MomentsOfColumns(k, x, mean, squares) : MomentsOfAll(k, x, mean, squares);
+void Moments(bool by_columns, const NormBlock& k, const T* x, T* mean, T* rest, T* squares) {
+  by_columns ? MomentsOfColumns(k, x, mean, rest, squares)
+             : MomentsOfAll(k, x, mean, rest, squares);
 }
 template <class T>
 void Sums(bool by_columns, const NormBlock& k, const T* x, const T* dy, const T* mean, T* sum,
@@ -198,8 +202,9 @@ void ApplyAny(bool by_columns, const NormBlock& k, const T* x, const T* dy, cons
 }
 
 // HWY_EXPORT takes functions, not templates.
-void Moments32(bool by_columns, const NormBlock& k, const float* x, float* mean, float* squares) {
-  Moments(by_columns, k, x, mean, squares);
+void Moments32(bool by_columns, const NormBlock& k, const float* x, float* mean, float* rest,
+               float* squares) {
+  Moments(by_columns, k, x, mean, rest, squares);
 }
 void Sums32(bool by_columns, const NormBlock& k, const float* x, const float* dy, const float* mean,
             float* sum, float* product) {
@@ -209,9 +214,9 @@ void Apply32(bool by_columns, const NormBlock& k, const float* x, const float* d
              const float* mean, const float* a, const float* b, const float* c, float* y) {
   ApplyAny(by_columns, k, x, dy, mean, a, b, c, y);
 }
-void Moments64(bool by_columns, const NormBlock& k, const double* x, double* mean,
+void Moments64(bool by_columns, const NormBlock& k, const double* x, double* mean, double* rest,
                double* squares) {
-  Moments(by_columns, k, x, mean, squares);
+  Moments(by_columns, k, x, mean, rest, squares);
 }
 void Sums64(bool by_columns, const NormBlock& k, const double* x, const double* dy,
             const double* mean, double* sum, double* product) {
@@ -236,9 +241,9 @@ HWY_EXPORT(Sums64);
 HWY_EXPORT(Apply32);
 HWY_EXPORT(Apply64);
 
-void norm_moments(bool by_columns, const NormBlock& k, const float* x, float* mean,
+void norm_moments(bool by_columns, const NormBlock& k, const float* x, float* mean, float* rest,
                   float* squares) {
-  HWY_DYNAMIC_DISPATCH(Moments32)(by_columns, k, x, mean, squares);
+  HWY_DYNAMIC_DISPATCH(Moments32)(by_columns, k, x, mean, rest, squares);
 }
 void norm_sums(bool by_columns, const NormBlock& k, const float* x, const float* dy,
                const float* mean, float* sum, float* product) {
@@ -248,9 +253,9 @@ void norm_apply(bool by_columns, const NormBlock& k, const float* x, const float
                 const float* mean, const float* a, const float* b, const float* c, float* y) {
   HWY_DYNAMIC_DISPATCH(Apply32)(by_columns, k, x, dy, mean, a, b, c, y);
 }
-void norm_moments(bool by_columns, const NormBlock& k, const double* x, double* mean,
+void norm_moments(bool by_columns, const NormBlock& k, const double* x, double* mean, double* rest,
                   double* squares) {
-  HWY_DYNAMIC_DISPATCH(Moments64)(by_columns, k, x, mean, squares);
+  HWY_DYNAMIC_DISPATCH(Moments64)(by_columns, k, x, mean, rest, squares);
 }
 void norm_sums(bool by_columns, const NormBlock& k, const double* x, const double* dy,
                const double* mean, double* sum, double* product) {
