@@ -6,7 +6,7 @@ namespace {
 
 struct Multiply {
   template <class W>
-  static W neutral() {
+  static W neutral(bool) {
     return W(1);
   }
   template <class W>

@@ -5,9 +5,10 @@ namespace horngate::native::kernels {
 namespace {
 
 struct Add {
+  // -0 leaves -0 as it is; what is before the first element is 0.
   template <class W>
-  static W neutral() {
-    return W(0);
+  static W neutral(bool exclusive) {
+    return exclusive ? W(0) : W(-0.0);
   }
   template <class W>
   W operator()(W a, W b) const {

@@ -7,7 +7,7 @@
 
 namespace horngate::native::kernels {
 
-/// Op: W operator()(W, W) and W neutral().
+/// Op: W operator()(W, W) and W neutral(exclusive), what sums begin with.
 template <class T, class Op>
 struct Cumulate {
   AxisSplit split;
@@ -46,7 +46,7 @@ struct Cumulate {
   template <int kCount>
   void some_rows(const T* x, T* y) const {
     Wide<T> total[kCount];
-    std::fill_n(total, kCount, Op::template neutral<Wide<T>>());
+    std::fill_n(total, kCount, Op::template neutral<Wide<T>>(exclusive));
     for (int64_t i = 0; i < split.n; ++i) {
       const int64_t column = reverse ? split.n - 1 - i : i;
 #pragma GCC unroll 4
@@ -61,7 +61,7 @@ struct Cumulate {
   /// x and y may be the same memory: every element is read before its place is written.
   void lines(const T* x, T* y, int64_t width) const {
     Wide<T> total[kWidth];
-    std::fill_n(total, width, Op::template neutral<Wide<T>>());
+    std::fill_n(total, width, Op::template neutral<Wide<T>>(exclusive));
     for (int64_t i = 0; i < split.n; ++i) {
       const int64_t row = (reverse ? split.n - 1 - i : i) * split.inner;
       for (int64_t k = 0; k < width; ++k) {
