@@ -148,7 +148,8 @@ def cast(x, dtype):
 
     Args:
         x: tensor.
-        dtype: such as "float16"; floats go to integers by truncation, to bool by != 0.
+        dtype: such as "float16"; floats go to integers by truncation, integers to smaller ones
+            modulo 2^bits, all to bool by != 0.
 
     Example:
         >>> K.dtype(K.cast(K.placeholder((2, 3)), "float16"))

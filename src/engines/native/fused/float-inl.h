@@ -6,6 +6,8 @@
 #define HORNGATE_FUSED_FLOAT_INL_H_
 #endif
 
+#include <cmath>
+
 #include "engines/native/fused/basic-inl.h"
 #include "hwy/highway.h"
 
@@ -18,12 +20,24 @@ HORNGATE_UNARY(Abs, hn::Abs(a))
 HORNGATE_UNARY(Sqrt, hn::Sqrt(a))
 HORNGATE_UNARY(Rsqrt, hn::Div(hn::Set(d, hn::TFromD<D>(1)), hn::Sqrt(a)))
 HORNGATE_UNARY(Floor, hn::Floor(a))
-HORNGATE_UNARY(Round, hn::Round(a))  // to nearest, halves to even
 HORNGATE_BINARY(Div, hn::Div(a, b))
 HORNGATE_BINARY(NegatedMul, hn::Neg(hn::Mul(a, b)))
 HORNGATE_TERNARY(MultiplyAdd, hn::MulAdd(a, b, c))
 HORNGATE_TERNARY(MultiplySub, hn::MulSub(a, b, c))
 HORNGATE_TERNARY(SubMultiply, hn::NegMulAdd(a, b, c))
+
+/// To nearest, halves to even. Highway's own form of one lane makes 0 of -0.5 and 1 of the number
+/// below 0.5.
+struct Round {
+  template <class D, class V>
+  HWY_INLINE V operator()(D, V a) const {
+#if HWY_TARGET == HWY_SCALAR
+    return V(std::nearbyint(a.raw));
+#else
+    return hn::Round(a);
+#endif
+  }
+};
 
 // 1, -1, 0 (for -0 too) or NaN
 struct Sign {
