@@ -115,10 +115,12 @@ Tensor categorical_crossentropy(const Tensor& target, const Tensor& output,
   const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
   check_broadcast(kName, t, p);
   Tensor log_p;
-  if (o.from_logits)
+  if (o.from_logits) {
     log_p = emit(attrs::log_softmax{.axis = axis}, {p});
-  else
-    log_p = prim::log(clip_probabilities(prim::div(p, prim::reduce_sum(p, {axis}, true))));
+  } else {
+    const Tensor wide = prim::widened(p), total = prim::reduce_sum(wide, {axis}, true);
+    log_p = prim::log(clip_probabilities(prim::cast(prim::div(wide, total), p.dtype())));
+  }
   return prim::neg(prim::reduce_sum(prim::mul(t, log_p), {axis}));
 }
 

@@ -109,10 +109,6 @@ bool fold_reduce(Prim prim, const Ints& x, Ints* out) {
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 bool fold(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
           std::span<const Ints* const> in, Ints* out) {
   if (prim == Prim::shape_of) {

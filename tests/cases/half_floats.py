@@ -90,6 +90,18 @@ def sums_beyond_the_largest_number(dtype):
 
 
 @check(dtype=HALF)
+def outputs_whose_sum_is_beyond_the_largest_number(dtype):
+    """categorical_crossentropy makes probabilities of them."""
+    target, output = np.eye(4)[:2], np.array([[4e4, 2e4, 1e4, 1e4], [1e4, 4e4, 4e4, 4e4]])
+    t, o = K.placeholder((2, 4), dtype=dtype), K.placeholder((2, 4), dtype=dtype)
+    [got] = K.function([t, o], [K.cast(K.categorical_crossentropy(t, o), "float64")])(
+        [target, output]
+    )
+    want = -np.log((output / output.sum(axis=1, keepdims=True))[[0, 1], [0, 1]])
+    np.testing.assert_allclose(got, want, rtol=2.0 ** (3 - BITS[dtype]))
+
+
+@check(dtype=HALF)
 def gradients_of_many_elements(dtype):
     x = K.placeholder((MANY,), dtype=dtype)
     data = many(np.random.default_rng(2), (MANY,), dtype)
