@@ -116,7 +116,8 @@ def far_from_zero(shape, first):
         axes = [a for a in range(x.ndim) if a != 1]
     p = K.placeholder((None, *x.shape[1:]))
     y, m, v = K.function([p], K.normalize_batch_in_training(p, None, None, axes))([x])
-    np.testing.assert_allclose(m, mean, rtol=1.5e-7)
-    # The plain form has the rounding of its mean, 5e-4, squared.
-    np.testing.assert_allclose(v, var, rtol=3e-6)
-    np.testing.assert_allclose(y, want, atol=3e-3)
+    # Other libraries add up in float32, and take the rounded mean from x.
+    own = K.backend() == "native"
+    np.testing.assert_allclose(m, mean, rtol=1.5e-7 if own else 1e-5)
+    np.testing.assert_allclose(v, var, rtol=3e-6 if own else 1e-2)
+    np.testing.assert_allclose(y, want, atol=1e-5 if own else 0.1)
