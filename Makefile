@@ -8,12 +8,13 @@ ENGINE ?= native
 # Each job of the fuzzer keeps two or three processes busy.
 FUZZ_JOBS ?= $(JOBS)
 FUZZ_ARGS ?=
+ROWS ?=
 KERAS ?= 2.3.1
 BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz bench bench-keras bench-peers format asan tsan clean
+.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz bench bench-keras bench-peers format asan tsan coverage reliability clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -75,5 +76,11 @@ asan: $(SETUP) ## C++ tests under the address and undefined-behaviour sanitizers
 tsan: $(SETUP) ## concurrency tests under the thread sanitizer
 	@tools/sanitize.sh tsan $(JOBS)
 
+coverage: $(SETUP) ## which lines and branches the tests reach
+	@tools/coverage.sh $(JOBS)
+
+reliability: build ## run the scorecard of docs/reliability.md, hours of it (ROWS="fork ctrl_c": some rows)
+	@.venv/bin/python tools/reliability.py $(ROWS)
+
 clean: ## remove build trees, keep .venv
-	@rm -rf build build-dev build-asan build-tsan
+	@rm -rf build build-dev build-asan build-asan-python build-tsan build-coverage

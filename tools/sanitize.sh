@@ -1,16 +1,23 @@
 #!/usr/bin/env bash
-# Builds and runs the C++ tests under a sanitizer: tools/sanitize.sh asan|tsan [jobs] [gtest arguments].
+# Builds and runs the C++ tests under a sanitizer: tools/sanitize.sh asan|tsan [jobs] [gtest arguments]; or fuzzes whole
+# graphs under the address and undefined sanitizers: tools/sanitize.sh fuzz [jobs] [arguments of the fuzzer].
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-kind="${1:?asan or tsan}"
+kind="${1:?asan, tsan or fuzz}"
 jobs="${2:-2}"
 shift $(($# < 2 ? $# : 2))
 tools="$PWD/tools"
 build="build-$kind"
+[[ $kind != fuzz ]] || build=build-asan-python
 
-[[ -f $build/build.ninja ]] || cmake --preset "$kind"
-cmake --build "$build" -j "$jobs" --target horngate_tests
+if [[ $kind == fuzz ]]; then
+  [[ -f $build/build.ninja ]] || cmake --preset asan -B "$build" -DHORNGATE_BUILD_PYTHON=ON -DHORNGATE_BUILD_TESTS=OFF
+  cmake --build "$build" -j "$jobs"
+else
+  [[ -f $build/build.ninja ]] || cmake --preset "$kind"
+  cmake --build "$build" -j "$jobs" --target horngate_tests
+fi
 
 export HORNGATE_ENGINE_PATH="$PWD/$build/lib/horngate/engines"
 # The user's own settings do not count.
@@ -25,5 +32,11 @@ case "$kind" in
   asan) exec "$build/bin/horngate_tests" --gtest_brief=1 "$@" ;;
   # GCC 12's thread sanitizer does not know the address layouts of newer kernels.
   tsan) exec setarch -R "$build/bin/horngate_tests" --gtest_brief=1 --gtest_filter='*Concurrent*' "$@" ;;
-  *) echo "sanitize: asan or tsan; got $kind" >&2; exit 2 ;;
+  # Python itself is not built for it: the run time is loaded first, and what Python never frees is no leak of ours.
+  fuzz)
+    export ASAN_OPTIONS="detect_leaks=0:$ASAN_OPTIONS" PYTHONPATH="$PWD/$build/python:$PWD/tests"
+    (($#)) || set -- --seconds 600
+    LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libubsan.so)" \
+      exec .venv/bin/python -m fuzz --jobs "$jobs" "$@" ;;
+  *) echo "sanitize: asan, tsan or fuzz; got $kind" >&2; exit 2 ;;
 esac
