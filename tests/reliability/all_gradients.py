@@ -197,7 +197,7 @@ def weighted_sum(parts, rng):
 
 
 def difference(f, arrays, which, direction):
-    """d/dt of f at arrays[which] + t direction, and how sure that is: central differences at three
+    """d/dt of f at arrays[which] + t direction, and how sure that is: central differences at several
     steps, extrapolated to none."""
     scale = max(1.0, float(np.max(np.abs(arrays[which]), initial=0.0)))
 
@@ -208,13 +208,22 @@ def difference(f, arrays, which, direction):
         moved[which] = arrays[which] - h * direction
         return (up - f(moved)) / (2 * h)
 
-    h = 2.0**-7 * scale / max(1.0, float(np.max(np.abs(direction))))
-    d = [central(h / 2**i) for i in range(4)]
-    table = [d]
-    for k in range(1, 4):
-        last = table[-1]
-        table.append([(4**k * b - a) / (4**k - 1) for a, b in zip(last, last[1:])])
-    return table[3][0], abs(table[3][0] - table[2][1])
+    unit = scale / max(1.0, float(np.max(np.abs(direction))))
+    best = (0.0, np.inf)
+    # Large steps have small rounding errors, small ones stay clear of poles and corners: what moves
+    # least from one order to the next counts.
+    for first in (2.0**-7, 2.0**-10, 2.0**-13, 2.0**-16):
+        d = [central(unit * first / 2**i) for i in range(4)]
+        table = [d]
+        for k in range(1, 4):
+            last = table[-1]
+            table.append([(4**k * b - a) / (4**k - 1) for a, b in zip(last, last[1:])])
+        found = table[3][0], abs(table[3][0] - table[2][1])
+        if found[1] < best[1] or not np.isfinite(best[0]):
+            best = found
+        if best[1] <= 1e-10 * max(1.0, abs(best[0])):
+            break
+    return best
 
 
 class Corner(Exception):
