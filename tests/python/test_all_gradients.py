@@ -83,6 +83,6 @@ def test_wrong_gradients_are_seen():
     assert error(None) > 0.1
     with pytest.raises(all_gradients.Corner):
         all_gradients.compare(
-            lambda xs: float(np.sum(np.abs(xs[0]))), [np.array([1e-4])], [0], [np.ones(1)], rng,
+            lambda xs: float(np.sum(np.abs(xs[0]))), [np.array([1e-7])], [0], [np.ones(1)], rng,
             1e-6, True,
         )  # fmt: skip
