@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import os
 import pathlib
 import subprocess
@@ -184,3 +185,54 @@ def test_hooks_run_when_a_module_is_loaded(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="broken"):
         import hooked_broken  # noqa: F401
     assert "hooked_broken" not in seen
+
+
+@needs_keras
+@pytest.mark.parametrize("backend", ["horngate", "horngate.native"])
+def test_a_new_config_file_means_native(backend, tmp_path):
+    home = {"KERAS_HOME": str(tmp_path / "new"), "HORNGATE_NO_CONFIG_WRITE": ""}
+    prints("import keras", KERAS_BACKEND=backend, **home)
+    [file] = (tmp_path / "new").iterdir()
+    fields = json.loads(file.read_text())
+    assert fields == {
+        "floatx": "float32",
+        "epsilon": 1e-07,
+        "backend": "horngate",
+        "image_data_format": "channels_last",
+    }
+    assert file.stat().st_mode & 0o777 == 0o666 & ~umask()
+    # Both find what they need in it.
+    later = "import horngate; print(horngate.backend())"
+    assert prints(later, KERAS_BACKEND="", **home) == "native\n"
+    assert prints("import keras; print(keras.backend.backend())", KERAS_BACKEND="", **home) == (
+        "horngate\n"
+    )
+
+
+@needs_keras
+def test_no_config_file_where_none_is_wanted(tmp_path):
+    home = {"KERAS_HOME": str(tmp_path / "new"), "HORNGATE_NO_CONFIG_WRITE": "1"}
+    prints("import keras", KERAS_BACKEND="horngate", **home)
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+@needs_keras
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"backend": "tensorflow"}',
+        '{\n    "floatx": "float32",\n    "epsilon": 1e-07,\n    "backend": "tensorflow",\n'
+        '    "image_data_format": "channels_last"\n}',
+    ],
+)
+def test_a_config_file_that_was_there_stays(text, tmp_path):
+    (tmp_path / "keras.json").write_text(text)
+    home = {"KERAS_HOME": str(tmp_path), "HORNGATE_NO_CONFIG_WRITE": ""}
+    prints("import keras", KERAS_BACKEND="horngate", **home)
+    assert (tmp_path / "keras.json").read_text() == text and len([*tmp_path.iterdir()]) == 1
+
+
+def umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -7,7 +7,7 @@ changed. docs/keras.md lists each change with its reason.
 import os
 import sys
 
-from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python, _yaml  # noqa: F401
+from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python, _saving, _yaml  # noqa: F401
 from horngate.keras_compat._items import ITEMS
 
 __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
@@ -20,7 +20,10 @@ _installed = False
 
 def is_wanted():
     """Whether the environment leaves the part on."""
-    return os.environ.get("HORNGATE_KERAS_COMPAT", "") != "0"
+    value = os.environ.get("HORNGATE_KERAS_COMPAT", "")
+    if value not in ("", "0", "1"):
+        raise ValueError(f'HORNGATE_KERAS_COMPAT: must be 0 or 1; got "{value}".')
+    return value != "0"
 
 
 def is_installed():

@@ -1,6 +1,11 @@
 """What Keras itself does wrong for a backend whose name it does not know, or with new packages."""
 
+import contextlib
 import functools
+import json
+import os
+import sys
+import tempfile
 
 import numpy as np
 
@@ -17,6 +22,46 @@ def all_names(backend):
     import horngate
 
     set_missing(backend, **{name: getattr(horngate, name) for name in horngate.__all__})
+
+
+def _new_config():
+    """The path of the keras.json that Keras wrote in this process, and its fields; None if there was one."""
+    for name in ("keras.backend.load_backend", "keras.backend"):
+        loader = vars(sys.modules.get(name, sys))
+        # `_floatx` is what Keras read from a file that was there.
+        if "_config_path" in loader and "_floatx" not in loader:
+            return loader["_config_path"], loader.get("_config")
+    return None
+
+
+@item(
+    "keras.json",
+    'Where there is no `keras.json`, Keras writes one that says `"backend": "tensorflow"`, whatever'
+    " KERAS_BACKEND is, and a later program without KERAS_BACKEND would run on that. The new file says"
+    ' `"horngate"`; with HORNGATE_NO_CONFIG_WRITE=1 it is removed. A file that was there stays as it is.',
+)
+def own_name_in_new_config():
+    path, fields = _new_config() or (None, None)
+    if path is None or not isinstance(fields, dict):
+        return
+    # Where the file cannot be read or written, Keras could not write it either.
+    with contextlib.suppress(OSError, UnicodeError):
+        with open(path) as file:
+            if file.read() != json.dumps(fields, indent=4):
+                return  # another program's
+        if os.environ.get("HORNGATE_NO_CONFIG_WRITE") == "1":
+            os.unlink(path)
+            return
+        mode = os.stat(path).st_mode & 0o777
+        handle, draft = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".keras.json.")
+        try:
+            with os.fdopen(handle, "w") as file:
+                file.write(json.dumps({**fields, "backend": "horngate"}, indent=4))
+                os.fchmod(handle, mode)
+            os.rename(draft, path)
+        except BaseException:
+            os.unlink(draft)
+            raise
 
 
 def _trace(layer, input_shape):
