@@ -23,7 +23,7 @@ def export_onnx(function, path):
         >>> x = K.placeholder((None, 2))
         >>> K.export_onnx(K.function([x], [K.softmax(x)]), "softmax.onnx")
     """
-    _hg.export_onnx(function, os.fspath(path))
+    _hg.export_onnx(function, os.fsencode(path))
 
 
 def export_keras_model(model_path, path):

@@ -19,7 +19,7 @@ def trace(path):
         >>> with profile.trace("trace.json"):
         ...     step([x, y])
     """
-    _hg.profile_start(os.fspath(path))
+    _hg.profile_start(os.fsencode(path))
     try:
         yield
     finally:

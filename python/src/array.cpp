@@ -9,6 +9,7 @@
 #include <string>
 
 #include "errors.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
@@ -97,10 +98,27 @@ PyArray_Descr* descr_of(DType t) {
   std::string type = Py_TYPE(value.ptr())->tp_name;
   if (is_ndarray(value.ptr())) {
     const nb::object dtype = value.attr("dtype");
-    type = std::string("an array of dtype ") + nb::str(dtype).c_str();
+    type = std::string("an array of dtype ") + str_of(dtype);
   }
   throw TypeError(std::string(function) +
                   ": a tensor, a number or an array of numbers is wanted; got " + type + ".");
+}
+
+/// Fails for a list that contains itself. `above` are the lists around this one.
+void check_nesting(PyObject* list, SmallVec<PyObject*, 8>& above, const char* function) {
+  for (PyObject* outer : above)
+    if (outer == list)
+      throw ValueError(std::string(function) + ": a list must not contain itself.");
+  // NumPy refuses more axes than that.
+  if (above.size() > 64)
+    throw ValueError(std::string(function) + ": lists may be nested 64 deep; these are deeper.");
+  above.push_back(list);
+  // The list may change while a destructor of some other object runs: sizes are asked for each time.
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(list, i);
+    if (PyList_Check(item) || PyTuple_Check(item)) check_nesting(item, above, function);
+  }
+  above.pop_back();
 }
 
 /// Drops a reference from wherever the last holder of the memory is.
@@ -137,6 +155,7 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
   if (PyArray_Check(value.ptr()) && borrow_array(value.ptr(), &fits) &&
       (!dtype || fits.dtype() == *dtype))
     return nb::borrow(value);
+  check_nesting(value.ptr(), function);
   constexpr int kFlags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
   PyObject* made =
       value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr);
@@ -170,6 +189,11 @@ Array array_from(nb::handle value, std::optional<DType> dtype, const char* funct
   Py_INCREF(object.ptr());
   return Array::view(borrowed.raw(), borrowed.dtype(), borrowed.dims(), {},
                      release_of(object.ptr()));
+}
+
+void check_nesting(PyObject* value, const char* function) {
+  SmallVec<PyObject*, 8> above;
+  if (PyList_Check(value) || PyTuple_Check(value)) check_nesting(value, above, function);
 }
 
 bool is_scipy_sparse(PyObject* object) {
@@ -244,7 +268,7 @@ PyObject* to_numpy(const Array& array) {
 DType dtype_from_python(nb::handle dtype, const char* function) {
   if (PyUnicode_Check(dtype.ptr())) {
     try {
-      return dtype_from(PyUnicode_AsUTF8(dtype.ptr()));
+      return dtype_from(str_of(dtype));
     } catch (const ValueError& e) {
       throw TypeError(std::string(function) + ": " + e.what());  // as Keras' tests expect
     }
@@ -253,13 +277,13 @@ DType dtype_from_python(nb::handle dtype, const char* function) {
   if (dtype.is_none() || !PyArray_DescrConverter(dtype.ptr(), &descr)) {
     PyErr_Clear();
     throw TypeError(std::string(function) + ": dtype must be a name such as \"float32\"; got " +
-                    nb::repr(dtype).c_str() + ".");
+                    repr_of(dtype) + ".");
   }
   const std::optional<DType> result = dtype_of(descr);
   Py_DECREF(descr);
   if (!result)
     throw TypeError(std::string(function) + ": dtype must be a name such as \"float32\"; got " +
-                    nb::repr(dtype).c_str() + ".");
+                    repr_of(dtype) + ".");
   return *result;
 }
 

@@ -23,6 +23,9 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
 /// The same as an Array that holds the object.
 Array array_from(nb::handle value, std::optional<DType> dtype, const char* function);
 
+/// ValueError for a list that contains itself, or is nested deeper than arrays can be.
+void check_nesting(PyObject* value, const char* function);
+
 /// A SciPy matrix, or anything with tocsr().
 bool is_scipy_sparse(PyObject* object);
 /// A sparse array as a SciPy matrix in COO form.

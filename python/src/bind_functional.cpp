@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "sections.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
@@ -25,8 +26,8 @@ RnnStep call_step(Call& call, handle step_function, const Tensor& x, const Tenso
   const bool is_pair = (PyTuple_Check(made.ptr()) || PyList_Check(made.ptr())) &&
                        PySequence_Fast_GET_SIZE(made.ptr()) == 2;
   if (!is_pair)
-    throw TypeError("rnn: step_function must return (output, new states); got " +
-                    std::string(nb::repr(made).c_str()) + ".");
+    throw TypeError("rnn: step_function must return (output, new states); got " + repr_of(made) +
+                    ".");
   RnnStep step;
   step.output = call.tensor(PySequence_Fast_GET_ITEM(made.ptr(), 0));
   step.new_states = call.tensor_list(PySequence_Fast_GET_ITEM(made.ptr(), 1), "the new states");

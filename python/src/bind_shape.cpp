@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "sections.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
@@ -15,7 +16,7 @@ std::array<PaddingPair, N> pairs(Call& call, handle padding) {
   const nb::object held = nb::steal(items);
   if (!items || PySequence_Fast_GET_SIZE(items) != static_cast<Py_ssize_t>(N))
     throw ValueError(std::string(call.function()) + ": padding must be " + std::to_string(N) +
-                     " pairs (before, after); got " + nb::repr(padding).c_str() + ".");
+                     " pairs (before, after); got " + repr_of(padding) + ".");
   std::array<PaddingPair, N> out;
   for (size_t i = 0; i < N; ++i) {
     const handle item(PySequence_Fast_GET_ITEM(items, static_cast<Py_ssize_t>(i)));
@@ -60,16 +61,16 @@ void bind_resizing(nb::module_& m) {
                             Any interpolation) {
     Call call("resize_images");
     const Tensor t = call.tensor(x);
-    const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
-    return call.result(resize_images(
-        t, call.integer(height_factor, "height_factor"), call.integer(width_factor, "width_factor"),
-        format, interpolation_from(nb::str(interpolation).c_str(), call.function())));
+    const DataFormat format = data_format_from(str_of(data_format), call.function());
+    return call.result(resize_images(t, call.integer(height_factor, "height_factor"),
+                                     call.integer(width_factor, "width_factor"), format,
+                                     interpolation_from(str_of(interpolation), call.function())));
   });
   m.def("resize_volumes",
         [](Any x, Any depth_factor, Any height_factor, Any width_factor, Any data_format) {
           Call call("resize_volumes");
           const Tensor t = call.tensor(x);
-          const DataFormat format = data_format_from(nb::str(data_format).c_str(), call.function());
+          const DataFormat format = data_format_from(str_of(data_format), call.function());
           return call.result(resize_volumes(t, call.integer(depth_factor, "depth_factor"),
                                             call.integer(height_factor, "height_factor"),
                                             call.integer(width_factor, "width_factor"), format));

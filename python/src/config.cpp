@@ -8,6 +8,7 @@
 #include "errors.h"
 #include "horngate/engines.h"
 #include "sections.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
@@ -80,8 +81,7 @@ void bind_config(nb::module_& m) {
     return std::string(name_of(image_data_format()));
   });
   m.def("set_floatx", [](Any value) {
-    set_in_keras_or_here("set_floatx", value,
-                         [](handle v) { set_floatx(std::string(nb::str(v).c_str())); });
+    set_in_keras_or_here("set_floatx", value, [](handle v) { set_floatx(str_of(v)); });
   });
   m.def("set_epsilon", [](Any value) {
     set_in_keras_or_here("set_epsilon", value, [](handle v) {
@@ -91,20 +91,20 @@ void bind_config(nb::module_& m) {
   });
   m.def("set_image_data_format", [](Any value) {
     set_in_keras_or_here("set_image_data_format", value,
-                         [](handle v) { set_image_data_format(std::string(nb::str(v).c_str())); });
+                         [](handle v) { set_image_data_format(str_of(v)); });
   });
   m.def("normalize_data_format", [](Any value) {
     Call call("normalize_data_format");
     if (value.is_none()) return std::string(name_of(image_data_format()));
-    std::string text = nb::str(value).c_str();
+    std::string text = str_of(value);
     for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return std::string(name_of(data_format_from(text, call.function())));
   });
   m.def("backend", &backend);
-  m.def("engine_source", [] { return engine_choice().source; });
+  m.def("engine_source", [] { return path_from(engine_choice().source); });
   m.def("set_engine", [](const std::string& name) { set_engine(name); });
   m.def("set_quiet", &set_quiet);
-  m.def("keras_home", &keras_home);
+  m.def("keras_home", [] { return path_from(keras_home()); });
   m.def("announce_chosen_engine", &announce_chosen_engine);
   m.def("list_engines", [] {
     nb::list out;
@@ -112,9 +112,9 @@ void bind_config(nb::module_& m) {
       nb::dict row;
       row["name"] = e.name;
       row["version"] = e.version;
-      row["where"] = e.where;
-      row["plugin"] = e.path;
-      row["problem"] = e.problem;
+      row["where"] = path_from(e.where);
+      row["plugin"] = path_from(e.path);
+      row["problem"] = nb::steal(readable(e.problem));
       out.append(row);
     }
     return out;

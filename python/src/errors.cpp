@@ -4,25 +4,36 @@
 #include <new>
 
 #include "horngate/error.h"
+#include "text.h"
 
 namespace horngate::python {
+namespace {
+
+// PyErr_SetString would put a UnicodeDecodeError in the place of a text that is not UTF-8.
+void set(PyObject* type, const char* text) {
+  PyObject* value = readable(text);
+  if (value) PyErr_SetObject(type, value);
+  Py_XDECREF(value);
+}
+
+}  // namespace
 
 void set_python_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const ValueError& e) {
-    PyErr_SetString(PyExc_ValueError, e.what());
+    set(PyExc_ValueError, e.what());
   } catch (const TypeError& e) {
-    PyErr_SetString(PyExc_TypeError, e.what());
+    set(PyExc_TypeError, e.what());
   } catch (const IndexError& e) {
-    PyErr_SetString(PyExc_IndexError, e.what());
+    set(PyExc_IndexError, e.what());
   } catch (const NotImplementedError& e) {
-    PyErr_SetString(PyExc_NotImplementedError, e.what());
+    set(PyExc_NotImplementedError, e.what());
   } catch (const Interrupted& e) {
     // The signal handler's own exception, when the interrupt check ran it, tells more.
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_KeyboardInterrupt, e.what());
   } catch (const Error& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+    set(PyExc_RuntimeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   }

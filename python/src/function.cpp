@@ -15,6 +15,7 @@
 #include "horngate/hooks.h"
 #include "horngate/ops/variables.h"
 #include "horngate/profile.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
@@ -285,7 +286,7 @@ Update update_of(Call& call, handle item) {
     throw TypeError(
         std::string(
             "function: updates must be what K.update gives, or pairs (variable, new value); got ") +
-        nb::repr(item).c_str() + ".");
+        repr_of(item) + ".");
   const Variable v =
       call.variable(PySequence_Fast_GET_ITEM(item.ptr(), 0), "the first of an update pair");
   return Update(v, call.tensor(PySequence_Fast_GET_ITEM(item.ptr(), 1), v.dtype()));
@@ -302,8 +303,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     // A number stands for a learning phase that was fixed: whatever is fed for it does not count.
     const bool is_open = t.is_none() || PyLong_Check(t.ptr());
     if (!is_open && !is_tensor(t.ptr()))
-      throw TypeError(std::string("function: inputs must be tensors; got ") + nb::repr(t).c_str() +
-                      ".");
+      throw TypeError(std::string("function: inputs must be tensors; got ") + repr_of(t) + ".");
     self->input_tensors.push_back(is_open ? Tensor() : call.tensor(t));
     self->inputs.push_back(input_of(self->input_tensors.back()));
   }
@@ -325,6 +325,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     self->function =
         function(self->input_tensors, self->output_tensors, self->updates, {.name = self->name});
   }
+  if (!pending_warnings.empty()) show_warnings();
   PyFunction* made = PyObject_New(PyFunction, function_type);
   if (!made) nb::raise_python_error();
   made->vectorcall = call_function;
@@ -334,10 +335,10 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
 }
 
 /// Outputs that are only fetched are left out.
-void export_function(Any object, const char* path) {
+void export_function(Any object, nb::bytes path) {
   if (Py_TYPE(object.ptr()) != function_type)
     throw TypeError(std::string("export_onnx: function must be what K.function gives; got ") +
-                    nb::repr(object).c_str() + ".");
+                    repr_of(object) + ".");
   const Program& program = *program_of(object.ptr());
   if (!program.fixed.empty()) throw ValueError("export_onnx: the function must have no feed_dict.");
   Function f = program.function;
@@ -348,7 +349,7 @@ void export_function(Any object, const char* path) {
                  program.updates, {.name = program.name});
   const nb::object alive = nb::borrow(object);
   const Unlocked unlocked;
-  export_onnx(f, path);
+  export_onnx(f, std::string(path.c_str(), path.size()));
 }
 
 }  // namespace
@@ -388,7 +389,8 @@ void init_function(nb::module_& m) {
   m.def("function", &make_function, "See horngate.function.");
   m.def("export_onnx", &export_function, "See horngate.export.export_onnx.");
   m.def(
-      "profile_start", [](const char* path) { profile_start(path); },
+      "profile_start",
+      [](nb::bytes path) { profile_start(std::string(path.c_str(), path.size())); },
       "See horngate.profile.trace.");
   m.def("profile_stop", &profile_stop, "See horngate.profile.trace.");
   hooks::set_interrupt_check(&check_signals);

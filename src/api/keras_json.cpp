@@ -1,16 +1,16 @@
 // Reads keras.json and KERAS_BACKEND; writes the file with the defaults where there is none.
 #include "api/keras_json.h"
 
+#include <fcntl.h>
 #include <pwd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -26,20 +26,42 @@ using Json = nlohmann::ordered_json;
 namespace keras_json {
 
 bool is_engine_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && name.size() <= 100 && std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
 }
 
+namespace {
+
+/// In quotes, on one line and of a length that can be read, whatever a file or the environment holds.
+std::string in_quotes(std::string_view text) {
+  constexpr size_t kMost = 100;
+  std::string out = "\"";
+  for (const char c : text.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    constexpr const char* kDigits = "0123456789abcdef";
+    if (byte < 0x20 || byte == 0x7f)
+      out += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15]};
+    else
+      out += c;
+  }
+  return out + (text.size() > kMost ? "...\"" : "\"");
+}
+
+}  // namespace
+
 DType floatx_from(std::string_view name, std::string_view where, std::string_view hint) {
   for (const DType t : {DType::float16, DType::float32, DType::float64})
     if (name == name_of(t)) return t;
-  fail(where, "floatx must be \"float16\", \"float32\" or \"float64\"; got \"", name, "\".", hint);
+  fail(where, "floatx must be \"float16\", \"float32\" or \"float64\"; got ", in_quotes(name), ".",
+       hint);
 }
 
 }  // namespace keras_json
 
 namespace {
+
+using keras_json::in_quotes;
 
 constexpr const char* kHint = " Correct the file, or delete it to get the defaults.";
 
@@ -59,7 +81,11 @@ class File {
  public:
   File(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
     try {
-      fields_ = Json::parse(text_);
+      fields_ = Json::parse(text_, [this](int depth, Json::parse_event_t, const Json&) {
+        if (depth > kMostDepth)
+          fail_at(1, "must not be nested deeper than ", kMostDepth, ".", kHint);
+        return true;
+      });
     } catch (const Json::parse_error& e) {
       fail_at(line_at(e.byte), "must be JSON; ", reason_of(e), ".", kHint);
     } catch (const Json::exception& e) {
@@ -120,8 +146,12 @@ class File {
   }
 
   static std::string text(const Json& value) {
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::string all = value.dump(-1, ' ', true, Json::error_handler_t::replace);
+    constexpr size_t kMost = 100;
+    return all.size() > kMost ? all.substr(0, kMost) + "..." : all;
   }
+
+  static constexpr int kMostDepth = 100;
 
   std::string path_;
   std::string text_;
@@ -131,8 +161,8 @@ class File {
 DataFormat dim_ordering_from(const File& file) {
   constexpr const char* kKey = "image_dim_ordering";
   const std::string value = file.string(kKey);
-  check(value == "tf" || value == "th", file.where(kKey), kKey, " must be \"tf\" or \"th\"; got \"",
-        value, "\".", kHint);
+  check(value == "tf" || value == "th", file.where(kKey), kKey, " must be \"tf\" or \"th\"; got ",
+        in_quotes(value), ".", kHint);
   return value == "th" ? DataFormat::channels_first : DataFormat::channels_last;
 }
 
@@ -141,26 +171,46 @@ DataFormat image_data_format_from(const File& file) {
   const std::string value = file.string(kKey);
   for (const DataFormat f : {DataFormat::channels_last, DataFormat::channels_first})
     if (value == name_of(f)) return f;
-  fail(file.where(kKey), kKey, " must be \"channels_last\" or \"channels_first\"; got \"", value,
-       "\".", kHint);
+  fail(file.where(kKey), kKey, " must be \"channels_last\" or \"channels_first\"; got ",
+       in_quotes(value), ".", kHint);
 }
 
-// stdio, because a stream throws its own error for a folder of that name.
+[[noreturn]] void fail_unreadable(const std::string& path, int error) {
+  fail(path, "must be readable; got \"", std::generic_category().message(error),
+       "\". Change its permissions, or set KERAS_HOME to another folder.");
+}
+
+// A pipe or a device of that name must not make us wait, nor read without end.
 std::string read_text(const std::string& path) {
+  constexpr size_t kMost = size_t{1} << 20;
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) fail_unreadable(path, errno);
+  struct Close {
+    int file;
+    ~Close() { close(file); }
+  } close_later{file};
+  struct stat about{};
+  if (fstat(file, &about) != 0) fail_unreadable(path, errno);
+  if (S_ISDIR(about.st_mode)) fail_unreadable(path, EISDIR);
+  check(S_ISREG(about.st_mode), path, "must be a file; got a pipe, a device or the like.");
   std::string text;
-  FILE* file = std::fopen(path.c_str(), "rb");
-  int error = file ? 0 : errno;
-  if (file) {
-    char buffer[4096];
-    for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;)
-      text.append(buffer, n);
-    if (std::ferror(file)) error = errno;
-    std::fclose(file);
+  char buffer[4096];
+  while (text.size() <= kMost) {
+    const ssize_t n = read(file, buffer, sizeof buffer);
+    if (n < 0 && errno != EINTR) fail_unreadable(path, errno);
+    if (n == 0) break;
+    if (n > 0) text.append(buffer, static_cast<size_t>(n));
   }
-  if (error)
-    fail(path, "must be readable; got \"", std::generic_category().message(error),
-         "\". Change its permissions, or set KERAS_HOME to another folder.");
+  check(text.size() <= kMost, path, "must have at most ", kMost, " bytes; it has more.", kHint);
   return text;
+}
+
+/// Whether there is something of that name, also a symbolic link that leads nowhere.
+bool is_there(const std::string& path) {
+  struct stat about{};
+  if (lstat(path.c_str(), &about) == 0) return true;
+  if (errno != ENOENT) fail_unreadable(path, errno);
+  return false;
 }
 
 // Through a second name, so that another process never sees half a file; link() fails if there is
@@ -176,10 +226,12 @@ void write_defaults(const fs::path& path) {
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   const std::string draft = text_of(path.string(), '.', getpid(), ".tmp");
-  std::ofstream out(draft, std::ios::binary | std::ios::trunc);
-  out << fields.dump(4) << '\n';
-  out.close();
-  if (out.good()) static_cast<void>(!link(draft.c_str(), path.c_str()));
+  // Never a file or a link that is there: the folder may be one that all can write to.
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  const std::string text = fields.dump(4) + '\n';
+  const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (close(file) == 0 && whole) static_cast<void>(!link(draft.c_str(), path.c_str()));
   fs::remove(draft, ignored);
 }
 
@@ -205,8 +257,8 @@ void check_engine(std::string_view where, std::string_view argument, std::string
   const std::string guess = is_ours(lower) ? text_of(" Did you mean \"", lower, "\"?") : "";
   fail(where, argument,
        "must name an engine (native, tensorflow, theano, cntk, onnx) or a plug-in of "
-       "small letters, digits and underscores; got \"",
-       value, "\".", guess.empty() ? hint : guess);
+       "small letters, digits and underscores; got ",
+       in_quotes(value), ".", guess.empty() ? hint : guess);
 }
 
 // KERAS_BACKEND beats the file. "horngate" asks for the default engine, whatever an old keras.json says of other
@@ -241,8 +293,7 @@ std::string keras_home() {
 Settings read_settings() {
   Settings s;
   const std::string path = (fs::path(keras_home()) / "keras.json").string();
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
+  if (!is_there(path)) {
     if (!environment_flag("HORNGATE_NO_CONFIG_WRITE")) write_defaults(path);
     s.engine = choose_engine(nullptr, path);
     return s;

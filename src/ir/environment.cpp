@@ -1,7 +1,9 @@
 #include "ir/environment.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <mutex>
 
 #include "ir/check.h"
@@ -34,9 +36,27 @@ int64_t environment_count(const char* name, int64_t most) {
   return count;
 }
 
+// The stages of a plan that can be shown, see passes/log.cpp.
+static void check_log() {
+  constexpr std::string_view kStages[] = {"all",     "program", "prepare", "plan",  "open",
+                                          "compile", "commit",  "steps",   "passes"};
+  const std::string_view text = environment_text("HORNGATE_LOG");
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view stage = text.substr(begin, end - begin);
+    check(std::find(std::begin(kStages), std::end(kStages), stage) != std::end(kStages),
+          "HORNGATE_LOG",
+          "must be stages with commas between them (program, prepare, plan, open, compile, passes, "
+          "commit, steps) or all; got \"",
+          text, "\".");
+    begin = end + 1;
+  }
+}
+
 void check_environment() {
   static std::once_flag once;  // stays open when something is wrong
   std::call_once(once, [] {
+    check_log();
     check_switches();
     environment_flag("HORNGATE_STRICT");
     environment_count("HORNGATE_NUM_THREADS", kMostThreads);

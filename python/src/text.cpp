@@ -1,0 +1,40 @@
+// Text between Python and C++.
+#include "text.h"
+
+namespace horngate::python {
+namespace {
+
+std::string utf8_of(PyObject* string) {  // steals it; null: an error of Python
+  const nb::object held = nb::steal(string);
+  if (!held.is_valid()) nb::raise_python_error();
+  const nb::object bytes =
+      nb::steal(PyUnicode_AsEncodedString(string, "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) nb::raise_python_error();
+  return std::string(PyBytes_AS_STRING(bytes.ptr()),
+                     static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
+}
+
+}  // namespace
+
+std::string repr_of(nb::handle value) {
+  PyObject* text = PyObject_Repr(value.ptr());
+  if (text || !PyErr_ExceptionMatches(PyExc_Exception)) return utf8_of(text);
+  // An object that cannot be shown must not hide what is wrong with it.
+  PyErr_Clear();
+  return std::string("an object of type ") + Py_TYPE(value.ptr())->tp_name;
+}
+std::string str_of(nb::handle value) { return utf8_of(PyObject_Str(value.ptr())); }
+
+PyObject* readable(std::string_view text) {
+  return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()),
+                              "backslashreplace");
+}
+
+nb::object path_from(const std::string& path) {
+  nb::object decoded = nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+  if (!decoded.is_valid()) nb::raise_python_error();
+  return decoded;
+}
+
+}  // namespace horngate::python
