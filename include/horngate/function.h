@@ -52,6 +52,11 @@ class HORNGATE_API Function {
 };
 
 /// Makes a callable program. Inputs may be any dense tensors (the graph is cut there), or empty ones.
+/// A variable that is an input has the fed value for the call: outputs and updates begin with it, update_add leaves
+/// the fed value plus the increment; without an update the variable keeps its own.
+/// Updates of one variable happen in the order of the list: update_add and its like act on what the one before left.
+/// update and pairs set a value made of the values before the call, so that the last of several counts; a warning
+/// names the variable.
 /// Example: auto f = K::function({x}, {K::sum(x)});
 [[nodiscard]] HORNGATE_API Function function(const std::vector<Tensor>& inputs,
                                              const std::vector<Tensor>& outputs,

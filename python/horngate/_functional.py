@@ -25,10 +25,13 @@ def function(inputs, outputs, updates=None, **kwargs):
 
     Args:
         inputs: list of placeholders; any other dense tensor may be fed too, and None stands for
-            nothing.
+            nothing. A variable has the fed value for the call: outputs and updates begin with it;
+            without an update it keeps its own.
         outputs: list of tensors.
         updates: list of updates, or of pairs (variable, new value). They happen after the outputs
-            are computed, all together, and not at all when the call fails.
+            are computed, all together, and not at all when the call fails. Of one variable, what
+            `update_add`, `update_sub` and `moving_average_update` do is done one after the other;
+            of several that set it, by `update` or a pair, the last counts, and a warning says so.
         **kwargs: name, a string for messages; fetches, tensors that are computed and not returned;
             feed_dict, fixed values of more tensors. options and run_metadata, which belong to
             TensorFlow's sessions, may be None.

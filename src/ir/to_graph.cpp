@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/check.h"
 #include "ir/tensor_key.h"
@@ -22,6 +23,9 @@ class Builder {
     const ValueId v = graph.add_value(type_of(t));
     graph.inputs.push_back(v);
     values_[{t.node(), t.index()}] = v;
+    // All handles of a variable that is fed stand for the fed value.
+    if (t.node()->prim == Prim::variable)
+      by_state_[t.node()->as<attrs::variable>().state.get()] = v;
   }
 
   /// Emits all that the roots need. `assigns`, in order, chain per variable.
@@ -34,9 +38,23 @@ class Builder {
     for (const Node* n : order_)
       if (n->prim == Prim::tape) note_tape(*n);
     for (const Node* n : order_) emit(*n);
+    add_fed_variables();
     // Variables and draws are inputs behind the fed ones, in the order of first use.
     for (ValueId v : variable_values_) graph.inputs.push_back(v);
     for (ValueId v : draw_values_) graph.inputs.push_back(v);
+  }
+
+  /// Names of variables that are set although an earlier update of the same function gave them a value, which
+  /// nothing then reads.
+  std::vector<std::string> overwritten() const {
+    std::vector<std::string> names;
+    for (const auto& [assign, before] : previous_)
+      if (assign->as<attrs::assign>().kind == "set" && !assign->in[1].same_as(before->in[1]) &&
+          !depends(assign->in[1].node(), before))
+        names.push_back(display_name(*assign->in[0].node()));
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    return names;
   }
 
   ValueId value(const Tensor& t) const { return values_.at({t.node(), t.index()}); }
@@ -51,6 +69,34 @@ class Builder {
   }
 
  private:
+  /// Whether a value is computed from a node. Operands are older than what is made of them.
+  static bool depends(const Node* value, const Node* on) {
+    std::unordered_set<const Node*> seen{value};
+    std::vector<const Node*> stack{value};
+    while (!stack.empty()) {
+      const Node* n = stack.back();
+      stack.pop_back();
+      if (n == on) return true;
+      for (const Tensor& t : n->in)
+        if (t.node()->id >= on->id && seen.insert(t.node()).second) stack.push_back(t.node());
+    }
+    return false;
+  }
+
+  /// The graph does not read a variable that is fed, but its update needs a place among the variables.
+  void add_fed_variables() {
+    std::unordered_set<const VariableState*> read;
+    for (const VariableRef& v : variables) read.insert(v.get());
+    std::vector<const Node*> fed;
+    for (const auto& [state, assign] : last_assign_)
+      if (!read.count(state)) fed.push_back(assign->in[0].node());
+    std::sort(fed.begin(), fed.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
+    for (const Node* n : fed) {
+      variable_values_.push_back(graph.add_value(n->out[0]));
+      variables.push_back(n->as<attrs::variable>().state);
+    }
+  }
+
   bool known(const Tensor& t) const { return values_.count({t.node(), t.index()}) != 0; }
 
   /// Finds the assigns that the roots reach and links those of one variable: the listed ones first, in list
@@ -311,6 +357,7 @@ Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& up
     p.updated.push_back(variable);
     b.graph.outputs.push_back(value);
   }
+  p.overwritten = b.overwritten();
   p.graph = std::move(b.graph);
   p.n_fed = fed.size();
   p.n_outputs = outputs.size();

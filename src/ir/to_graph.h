@@ -16,11 +16,12 @@ struct Program {
   size_t n_outputs = 0;
   std::vector<VariableRef> variables;
   std::vector<DrawRef> draws;
-  std::vector<uint32_t> updated;  // indices into `variables`
+  std::vector<uint32_t> updated;         // indices into `variables`
+  std::vector<std::string> overwritten;  // variables with an update that a later one makes void
 };
 
 /// Updates of one variable are chained in list order, each acting on the running value; every other read sees
-/// the old value.
+/// the old value. A variable that is fed has the fed value for all of them.
 Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& updates);
 
 }  // namespace horngate

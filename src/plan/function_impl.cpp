@@ -71,6 +71,9 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
   for (size_t i = 0; i < outputs.size(); ++i)
     check(outputs[i].defined(), name_, "output ", i, " is empty (a gradient that is None?).");
   program_ = to_program(fed, outputs, updates);
+  for (const std::string& variable : std::exchange(program_.overwritten, {}))
+    warn(text_of(name_, ": variable \"", variable,
+                 "\" has several updates; the last that sets it makes those before it void."));
   log_stage("program", program_.graph);
   context_.n_outputs = program_.n_outputs;
   for (uint32_t u : program_.updated)

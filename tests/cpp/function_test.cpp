@@ -7,6 +7,7 @@
 #include "error_of.h"
 #include "finite_differences.h"
 #include "plan/function_impl.h"
+#include "plan/warn.h"
 #include "prims/build.h"
 
 namespace horngate {
@@ -77,6 +78,77 @@ TEST(Updates, TwoOfOneVariableChain) {
   EXPECT_EQ(values(get_value(v)), (std::vector<float>{5, 4}));
   (void)function({}, {}, {moving_average_update(v, a, 0.5), moving_average_update(v, b, 0.5)})();
   EXPECT_EQ(values(get_value(v)), (std::vector<float>{6.25f, 6.5f}));
+}
+
+std::vector<std::string> warnings_of(const std::function<void()>& f) {
+  std::vector<std::string> warnings;
+  set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  f();
+  set_warning_handler({});
+  return warnings;
+}
+
+TEST(Updates, TheLastThatSetsCountsAndAWarningSaysSo) {
+  clear_session();
+  const Variable v = variable(floats({1}), {.name = "v"});
+  Function f;
+  const std::vector<std::string> said{
+      "function: variable \"v\" has several updates; the last that sets it makes those before it "
+      "void."};
+  EXPECT_EQ(warnings_of([&] { f = function({}, {v * 1.0}, {{v, v + 10.0}, {v, v * 5.0}}); }), said);
+  EXPECT_EQ(values(f()[0]), (std::vector<float>{1}));
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{5}));
+  const Tensor one = constant(1.0f);
+  EXPECT_EQ(warnings_of([&] { f = function({}, {}, {update_add(v, one), {v, v * 5.0}}); }), said);
+  f();
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{25}));
+}
+
+TEST(Updates, NothingIsSaidWhereNothingIsLost) {
+  const Variable v = variable(floats({1}));
+  const Tensor one = constant(1.0f), y = v * 3.0;
+  Function f;
+  const auto quiet = [&](const std::vector<Update>& updates) {
+    EXPECT_EQ(warnings_of([&] { f = function({}, {}, updates); }), std::vector<std::string>());
+    f();
+    return values(get_value(v))[0];
+  };
+  EXPECT_EQ(quiet({{v, y}, update_add(v, one)}), 4);
+  EXPECT_EQ(quiet({update_add(v, one), update_add(v, one)}), 6);
+  EXPECT_EQ(quiet({moving_average_update(v, one, 0.5), moving_average_update(v, one, 0.5)}), 2.25);
+  EXPECT_EQ(quiet({{v, y}, {v, y}}), 6.75);  // the same value twice
+  const Tensor first = update(v, v + 1.0);
+  EXPECT_EQ(quiet({first, first}), 7.75);
+  EXPECT_EQ(quiet({first, {v, first * 2.0}}), 17.5);  // the second is made of the first
+}
+
+TEST(Updates, OfAVariableThatIsFedBeginWithTheFedValue) {
+  const Variable v = variable(floats({1, 2})), w = variable(floats({0, 0}));
+  const Tensor one = constant(1.0f);
+  const Function f = function({v}, {v * 1.0}, {update_add(v, one), {w, v * 2.0}});
+  EXPECT_EQ(values(f({floats({10, 20})})[0]), (std::vector<float>{10, 20}));
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{11, 21}));
+  EXPECT_EQ(values(get_value(w)), (std::vector<float>{20, 40}));
+  const Function average = function({v}, {}, {moving_average_update(v, one, 0.5)});
+  average({floats({3, 5})});
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{2, 3}));
+  const Function set = function({w, v}, {w + v}, {{w, v}, {v, w}, update_sub(v, one)});
+  EXPECT_EQ(values(set({floats({1, 1}), floats({5, 6})})[0]), (std::vector<float>{6, 7}));
+  EXPECT_EQ(values(get_value(w)), (std::vector<float>{5, 6}));
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{0, 0}));
+  // Fed and not updated: it keeps its own value.
+  EXPECT_EQ(values(function({w}, {w * 2.0})({floats({7, 7})})[0]), (std::vector<float>{14, 14}));
+  EXPECT_EQ(values(get_value(w)), (std::vector<float>{5, 6}));
+}
+
+TEST(Updates, OfAFedVariableHappenTogetherOrNotAtAll) {
+  const Variable v = variable(floats({1, 2}));
+  const Tensor i = placeholder({.shape = {None}, .dtype = DType::int32});
+  const Function f = function({v, i}, {gather(v, i)}, {update_add(v, constant(1.0f))});
+  EXPECT_THROW(f({floats({10, 20}), Array::of<int32_t>({5})}), IndexError);
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{1, 2}));
+  f({floats({10, 20}), Array::of<int32_t>({1})});
+  EXPECT_EQ(values(get_value(v)), (std::vector<float>{11, 21}));
 }
 
 TEST(Updates, SwapTwoVariables) {

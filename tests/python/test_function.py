@@ -45,6 +45,52 @@ def test_two_updates_of_one_variable():
     assert K.get_value(v) == 6
 
 
+def test_of_two_updates_that_set_the_last_counts():
+    v = K.variable(1.0, name="twice")
+    with pytest.warns(UserWarning, match='variable "twice" has several updates; the last that sets'):
+        f = K.function([], [v * 1], updates=[(v, v + 10), (v, v * 5)])
+    assert f([])[0] == 1 and K.get_value(v) == 5
+    with pytest.warns(UserWarning, match="several updates"):
+        K.function([], [], updates=[K.update_add(v, 1), K.update(v, v * 2)])([])
+    assert K.get_value(v) == 10
+
+
+@pytest.mark.filterwarnings("error")
+def test_updates_that_lose_nothing_need_no_warning():
+    v = K.variable(1.0)
+    K.function([], [], updates=[K.update_add(v, 1), K.update_add(v, 2)])([])
+    assert K.get_value(v) == 4
+    K.function([], [], updates=[(v, v * 2), K.update_sub(v, 1)])([])
+    assert K.get_value(v) == 7
+    new = v + 1
+    K.function([], [], updates=[(v, new), (v, new)])([])
+    assert K.get_value(v) == 8
+    first = K.update(v, v + 1)
+    with K.control_dependencies([first]):
+        second = K.update(v, v * 2)
+    K.function([], [], updates=[first, second])([])
+    assert K.get_value(v) == 18
+
+
+def test_a_fed_variable_and_its_updates():
+    v, w = K.variable([1.0, 2.0]), K.variable([0.0, 0.0])
+    f = K.function([v], [v * 1], updates=[K.update_add(v, 1), (w, v * 2)])
+    np.testing.assert_array_equal(f([[10, 20]])[0], [10, 20])
+    np.testing.assert_array_equal(K.get_value(v), [11, 21])
+    np.testing.assert_array_equal(K.get_value(w), [20, 40])
+    g = K.function([v], [v * 2])
+    np.testing.assert_array_equal(g([[5, 5]])[0], [10, 10])
+    np.testing.assert_array_equal(K.get_value(v), [11, 21])
+    fixed = K.function([], [v + 0], updates=[K.update_sub(v, 1)], feed_dict={v: [3, 4]})
+    np.testing.assert_array_equal(fixed([])[0], [3, 4])
+    np.testing.assert_array_equal(K.get_value(v), [2, 3])
+    # A gradient step from where the caller wants it.
+    grad = K.gradients(K.sum(K.square(v)), [v])[0]
+    step = K.function([v], [K.sum(K.square(v))], updates=[(v, v - 0.25 * grad)])
+    assert step([[2, 4]])[0] == 20
+    np.testing.assert_array_equal(K.get_value(v), [1, 2])
+
+
 def test_control_dependencies():
     total = K.variable(0.0)
     with K.control_dependencies([K.update_add(total, 100)]):
