@@ -108,10 +108,17 @@ class HORNGATE_API Array {
     check_access(dtype_v<T>);
     return static_cast<T*>(data_);
   }
-  /// The only element, converted to T.
+  /// The only element, converted to T as cast() does: integers stay exact.
   template <class T>
   T item() const {
-    return static_cast<T>(item_as_double());
+    if constexpr (std::is_same_v<T, bool>)
+      return item_as_double() != 0;
+    else if constexpr (std::is_unsigned_v<T>)
+      return static_cast<T>(item_as_uint64());
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(item_as_int64());
+    else
+      return static_cast<T>(item_as_double());
   }
   template <class T>
   std::vector<T> to_vector() const {
@@ -142,6 +149,10 @@ class HORNGATE_API Array {
   void check_count(size_t n) const;
   void check_access(DType wanted) const;
   double item_as_double() const;
+  int64_t item_as_int64() const;
+  uint64_t item_as_uint64() const;
+  template <class T>
+  T item_as() const;
 
   Storage storage_;
   void* data_ = nullptr;

@@ -7,20 +7,26 @@
 #include "horngate/config.h"
 #include "horngate/ops/shape.h"
 #include "horngate/ops/variables.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
 
 bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
-/// The first tensor in nested lists, or null.
-PyObject* first_tensor(PyObject* values) {
+PyObject* first_tensor_in(PyObject* values) {
   if (is_tensor(values)) return values;
   if (!is_list(values)) return nullptr;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(values);
   for (Py_ssize_t i = 0; i < n; ++i)
-    if (PyObject* found = first_tensor(PySequence_Fast_GET_ITEM(values, i))) return found;
+    if (PyObject* found = first_tensor_in(PySequence_Fast_GET_ITEM(values, i))) return found;
   return nullptr;
+}
+
+/// The first tensor in nested lists, or null.
+PyObject* first_tensor(PyObject* values, const char* function) {
+  if (is_list(values)) check_nesting(values, function);
+  return first_tensor_in(values);
 }
 
 bool fits(const Array& values, DType wanted) {
@@ -47,8 +53,6 @@ DType dtype_beside(const Array& literal, DType like) {
   return is_int(like) && own != DType::uint64 && fits(literal, like) ? like : own;
 }
 
-constexpr int64_t kExactInDouble = int64_t{1} << 53;
-
 }  // namespace
 
 Call::Call(const char* function) : function_(function) { sync_settings(); }
@@ -59,7 +63,7 @@ Call::~Call() {
 }
 
 void Call::fail(const char* argument, const std::string& wanted, handle got) const {
-  std::string shown = nb::repr(got).c_str();
+  std::string shown = repr_of(got);
   if (shown.size() > 100) shown = std::string("an object of type ") + Py_TYPE(got.ptr())->tp_name;
   throw TypeError(std::string(function_) + ": " + argument + " must be " + wanted + "; got " +
                   shown + ".");
@@ -82,7 +86,7 @@ Array Call::literal(handle value, std::optional<DType> like) {
 }
 
 Tensor Call::packed(handle values, std::optional<DType> like) {
-  if (!like) like = tensor_of(first_tensor(values.ptr())).dtype();
+  if (!like) like = tensor_of(first_tensor_in(values.ptr())).dtype();
   Tensors parts;
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(values.ptr());
   for (Py_ssize_t i = 0; i < n; ++i)
@@ -96,7 +100,7 @@ Tensor Call::tensor(handle value, std::optional<DType> like) {
     used_.push_back(value.ptr());
     return tensor_of(value.ptr());
   }
-  if (first_tensor(value.ptr())) return packed(value, like);
+  if (first_tensor(value.ptr(), function_)) return packed(value, like);
   if (value.is_none() || is_scipy_sparse(value.ptr()))
     throw TypeError(std::string(function_) + ": a tensor is wanted; got " +
                     Py_TYPE(value.ptr())->tp_name + ".");
@@ -118,7 +122,7 @@ std::pair<Tensor, Tensor> Call::tensors(handle x, handle y) {
 
 Tensors Call::tensor_list(handle values, const char* argument) {
   if (!is_list(values.ptr())) fail(argument, "a list of tensors", values);
-  PyObject* first = first_tensor(values.ptr());
+  PyObject* first = first_tensor(values.ptr(), function_);
   std::optional<DType> like;
   if (first) like = tensor_of(first).dtype();
   Tensors out;
@@ -142,18 +146,20 @@ Number Call::number(handle value, std::optional<DType> like) {
   if (PyLong_Check(o)) {
     int overflow = 0;
     const long long n = PyLong_AsLongLongAndOverflow(o, &overflow);
-    if (overflow) return real(value, "the number");
-    if (std::abs(n) <= kExactInDouble) return n;
-    return constant(Array(static_cast<int64_t>(n)));
+    if (!overflow) return static_cast<int64_t>(n);
+    if (overflow > 0 && like == DType::uint64) {
+      const unsigned long long wide = PyLong_AsUnsignedLongLong(o);
+      if (!PyErr_Occurred()) return static_cast<uint64_t>(wide);
+      PyErr_Clear();
+    }
+    return real(value, "the number");
   }
   const bool is_scalar = is_numpy_scalar(o) || (is_ndarray(o) && ndim_of(o) == 0);
   if (!is_scalar) return tensor(value, like);
   const Array one = array_from(value, {}, function_);
   if (one.dtype() == DType::bool_ || one.dtype() == DType::uint64) return constant(one);
   if (is_float(one.dtype())) return one.item<double>();
-  const int64_t n = one.cast(DType::int64).data<int64_t>()[0];
-  if (std::abs(n) <= kExactInDouble) return n;
-  return constant(one);
+  return one.item<int64_t>();
 }
 
 std::pair<Number, Number> Call::numbers(handle x, handle y) {
@@ -295,7 +301,7 @@ std::string Call::text(handle value, const char* argument) {
 
 namespace {
 /// Options are compared as strings, so whatever was given is shown as one in the error.
-std::string option_text(handle value) { return nb::str(value).c_str(); }
+std::string option_text(handle value) { return str_of(value); }
 }  // namespace
 
 std::optional<DataFormat> Call::data_format(handle value) {
@@ -317,7 +323,7 @@ void Call::several(handle value, const char* argument, int64_t* out, size_t n) {
   const Ints given = ints(value, argument);
   if (given.size() != n)
     throw ValueError(std::string(function_) + ": " + argument + " must have " + std::to_string(n) +
-                     (n == 1 ? " entry; got " : " entries; got ") + nb::repr(value).c_str() + ".");
+                     (n == 1 ? " entry; got " : " entries; got ") + repr_of(value) + ".");
   std::copy(given.begin(), given.end(), out);
 }
 

@@ -89,7 +89,8 @@ SymShape shape_of_entries(std::string_view function, std::string_view argument,
     } else {
       parts.push_back(prim::constant(Array::of<int64_t>({e.number})));
     }
-    if (!entry_ok(known[0])) fail_entry(function, argument, entries_text(entries));
+    const bool open = e.tensor.defined() && known[0] == kFromOperand;
+    if (known[0] < kInfer && !open) fail_entry(function, argument, entries_text(entries));
     result.dims.push_back(known[0]);
   }
   if (rules::from_operand(result.dims)) result.operand = prim::concat(parts, 0);
@@ -108,7 +109,7 @@ SymShape sym_shape_of(std::string_view function, const ShapeArg& shape, std::str
   if (!numbers) return shape_of_entries(function, argument, shape.entries);
   SymShape result;
   for (const ShapeArg::Entry& e : shape.entries) {
-    if (!entry_ok(e.number)) fail_entry(function, argument, entries_text(shape.entries));
+    if (e.number < kInfer) fail_entry(function, argument, entries_text(shape.entries));
     result.dims.push_back(e.number);
   }
   return result;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/windows.h"
+#include "ir/checked.h"
 
 namespace horngate {
 namespace {
@@ -148,6 +149,8 @@ SymDims transposed_dims(const Windows& w, const Tensor& x, const Tensor& kernel,
     else {
       check(shape.dims[i] != kInfer, w.function,
             "output_shape must give every dimension but the first; got None on axis ", i, ".");
+      check(shape.dims[i] <= kMostBytes, w.function, "output_shape must have entries of at most ",
+            kMostBytes, "; got ", shape.dims[i], ".");
       dims.push_back(dim_of(shape, i));
     }
   }
@@ -182,7 +185,9 @@ void check_transposed(const Windows& w, const Tensor& x, const SymDims& dims) {
 /// Elements that `steps` windows span together.
 SymDim whole_size(const Windows& w, size_t i, const SymDim& steps) {
   const int64_t s = w.strides[i], rest = w.span(i) - s;
-  if (steps.is_known()) return std::max<int64_t>(steps.known * s + rest, 0);
+  if (steps.is_known())
+    return std::max<int64_t>(checked_add(w.function, checked_mul(w.function, steps.known, s), rest),
+                             0);
   const Tensor size =
       prim::shift(prim::scale(steps.tensor, static_cast<double>(s)), static_cast<double>(rest));
   return {Shape::kUnknown, prim::maximum(size, prim::constant(Array::of<int64_t>({0})))};

@@ -2,6 +2,7 @@
 // product per position.
 #include "api/windows.h"
 #include "horngate/ops/conv.h"
+#include "ir/checked.h"
 
 namespace horngate {
 namespace {
@@ -30,12 +31,14 @@ void check_sizes(const Local& l, const Ints& size, const Ints& strides, const In
   for (size_t i = 0; i < size.size(); ++i) {
     check(size[i] >= 1 && strides[i] >= 1, l.function,
           "kernel_size and strides must be at least 1; got ", size, " and ", strides, ".");
-    const int64_t n = l.x.shape().dim(first_axis + i), last = (out[i] - 1) * strides[i] + size[i];
+    const int64_t n = l.x.shape().dim(first_axis + i);
+    const int64_t last =
+        checked_add(l.function, checked_mul(l.function, out[i] - 1, strides[i]), size[i]);
     check(n < 0 || out[i] == 0 || last <= n, l.function, "the last of ", out[i],
           " windows ends at ", last, ", beyond axis ", first_axis + i, " of inputs of shape ",
           l.x.shape(), ".");
-    if (features >= 0) features *= size[i];
-    positions *= out[i];
+    if (features >= 0) features = checked_mul(l.function, features, size[i]);
+    positions = checked_mul(l.function, positions, out[i]);
   }
   check(l.kernel.shape().dim(0) == positions, l.function, "kernel must have ", positions,
         " positions; got shape ", l.kernel.shape(), ".");

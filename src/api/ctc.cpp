@@ -30,6 +30,8 @@ Tensor lengths_of(std::string_view function, const Tensor& lengths, std::string_
   return n;
 }
 
+constexpr int64_t kMostBeams = 1 << 20, kMostPaths = 10000;
+
 /// The first `width` columns of x (samples, time); only a call knows how many.
 Tensor columns(const Tensor& x, const Tensor& width) {
   const Tensor zero = prim::constant(Array::of<int64_t>({0}));
@@ -76,8 +78,13 @@ CtcDecoded ctc_decode(const Tensor& y_pred, const Tensor& input_length, const Ct
     return {{columns(r[0], prim::expand_dims(r[1], {0}))}, r[2]};
   }
   check(o.beam_width >= 1, kName, "beam_width must be at least 1; got ", o.beam_width, ".");
+  check(o.beam_width <= kMostBeams, kName, "beam_width must be at most ", kMostBeams, "; got ",
+        o.beam_width, ".");
   check(o.top_paths >= 1 && o.top_paths <= o.beam_width, kName, "top_paths must be in [1, ",
         o.beam_width, "], the beam_width; got ", o.top_paths, ".");
+  // Each path is a tensor of its own.
+  check(o.top_paths <= kMostPaths, kName, "top_paths must be at most ", kMostPaths, "; got ",
+        o.top_paths, ".");
   const Tensors r = outputs_of(emit(
       attrs::ctc_beam{
           .beam_width = o.beam_width, .top_paths = o.top_paths, .merge_repeated = o.merge_repeated},

@@ -7,6 +7,12 @@
 #include "horngate/config.h"
 
 namespace horngate {
+
+void Number::set_exact(const Array& value) {
+  kind_ = Kind::tensor;
+  tensor_ = prim::constant(value);
+}
+
 namespace {
 
 struct Pair {

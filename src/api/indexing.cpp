@@ -4,6 +4,7 @@
 #include "api/args.h"
 #include "api/shapes.h"
 #include "horngate/ops/shape.h"
+#include "ir/checked.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -57,7 +58,7 @@ std::vector<Index> complete(const Tensor& x, std::span<const Index> indices) {
 }
 
 // Python's bounds have no limit; these stay clear of the numbers with a meaning of their own.
-constexpr int64_t kFar = int64_t{1} << 62;
+constexpr int64_t kFar = kMostBytes;
 
 void push_bound(SliceBounds* bounds, const Bound& bound, int64_t left_out) {
   int64_t number = bound.number.value_or(0);
@@ -77,6 +78,8 @@ void push_number(SliceBounds* starts, SliceBounds* stops, Ints* single, const Te
   const int64_t n = x.shape().dim(axis);
   check<IndexError>(n < 0 || (i >= -n && i < n), kName, "an index on axis ", axis,
                     " of x of shape ", x.shape(), " must be in [", -n, ", ", n, "); got ", i, ".");
+  check<IndexError>(i >= -kFar && i <= kFar, kName, "an index on axis ", axis, " of x of shape ",
+                    x.shape(), " is outside of any size; got ", i, ".");
   starts->push(i);
   stops->push(i == -1 ? kToEnd : i + 1);
   if (n < 0) single->push_back(static_cast<int64_t>(axis));
@@ -97,6 +100,7 @@ Tensor slice_all(const Tensor& x, const std::vector<Index>& indices) {
         step = 1;
       }
       check(step != 0, kName, "the step of a slice must not be 0.");
+      step = std::clamp(step, -kFar, kFar);
       push_bound(&starts, s->start, step > 0 ? 0 : -1);
       push_bound(&stops, s->stop, kToEnd);
     } else if (const int64_t* n = as<int64_t>(i)) {

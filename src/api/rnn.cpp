@@ -168,6 +168,9 @@ RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
         r.x.shape(), ".");
   check(length >= 1, kName, "unroll needs at least one time step; got inputs of shape ",
         r.x.shape(), ".");
+  constexpr int64_t kMostSteps = 1 << 20;  // each makes nodes of its own
+  check(length <= kMostSteps, kName, "unroll takes at most ", kMostSteps, " time steps; got ",
+        length, ".");
   return unrolled(r, length);
 }
 

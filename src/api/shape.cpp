@@ -7,6 +7,7 @@
 #include "api/shapes.h"
 #include "api/sparse.h"
 #include "horngate/config.h"
+#include "ir/checked.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -138,6 +139,9 @@ Tensor pad_axes(std::string_view function, const Tensor& x, size_t rank, size_t 
     high[first + i] = padding[i][1];
     check(padding[i][0] >= 0 && padding[i][1] >= 0, function,
           "padding must have entries of at least 0; got ", Ints{padding[i][0], padding[i][1]}, ".");
+    check(padding[i][0] <= kMostBytes && padding[i][1] <= kMostBytes, function,
+          "padding must have entries of at most ", kMostBytes, "; got ",
+          Ints{padding[i][0], padding[i][1]}, ".");
   }
   return prim::pad(t, low, high);
 }
@@ -225,7 +229,7 @@ Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
     } else {
       check(n < 0 || taken <= n - first, "slice", "start + size must be at most ", n, " on axis ",
             i, " of x of shape ", shape, "; got ", first, " + ", taken, ".");
-      stops.push(first + taken);
+      stops.push(checked_add("slice", first, taken));
     }
   }
   return with_known_sizes(slice_between(t, starts, stops), count);

@@ -1,12 +1,14 @@
 // Variables, placeholders, constants.
 #include "horngate/ops/variables.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "engines/native/arena.h"
 #include "horngate/config.h"
 #include "horngate/ops/control.h"
+#include "ir/checked.h"
 #include "ir/scope.h"
 #include "prims/build.h"
 
@@ -33,12 +35,20 @@ const Constraint& constraint_of(const Variable& x) {
   return x.node()->as<attrs::variable>().state->constraint;
 }
 
+namespace {
+constexpr int64_t kMostAxes = 64;  // as many as NumPy takes
+}
+
 Tensor placeholder(const PlaceholderOptions& o) {
   check(static_cast<bool>(o.shape) || o.ndim.has_value(), "placeholder",
         "shape or ndim must be given.");
   check(!o.ndim || *o.ndim >= 0, "placeholder", "ndim must be at least 0; got ", o.ndim.value_or(0),
         ".");
+  check(!o.ndim || *o.ndim <= kMostAxes, "placeholder", "ndim must be at most ", kMostAxes,
+        "; got ", o.ndim.value_or(0), ".");
   const Ints dims = o.shape ? o.shape->dims() : Ints(static_cast<size_t>(*o.ndim), Shape::kUnknown);
+  check(std::all_of(dims.begin(), dims.end(), [](int64_t d) { return d >= Shape::kUnknown; }),
+        "placeholder", "shape must have entries of at least 0, or None; got ", dims, ".");
   check(!o.sparse || dims.size() == 2, "placeholder",
         "a sparse placeholder has two dimensions; got shape ", Shape(dims), ".");
   const std::string name = unique_name(o.name.empty() ? "placeholder" : o.name);
@@ -54,8 +64,9 @@ Tensor constant(const Array& value, const ConstantOptions& o) {
     a = a.copy();  // later writes into the caller's array must not change the program
   if (o.shape && !(*o.shape == a.shape())) {
     check(o.shape->is_static(), "constant", "shape must be known; got ", *o.shape, ".");
+    check_size("constant", TensorType(a.dtype(), *o.shape));
     if (a.size() == 1) {
-      a = Array::full(a.dtype(), o.shape->dims(), a.item<double>());
+      a = Array::view(a.raw(), a.dtype(), o.shape->dims(), Ints(o.shape->ndim(), 0)).copy();
     } else {
       check(a.size() == o.shape->size(), "constant", "shape ", *o.shape, " has ", o.shape->size(),
             " elements but value has ", a.size(), ".");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "horngate/config.h"
+#include "ir/checked.h"
 
 namespace horngate {
 namespace {
@@ -13,6 +14,8 @@ Tensor ints(int64_t n) { return prim::constant(Array::of<int64_t>({n})); }
 void check_positive(const Windows& w, std::string_view argument, const Ints& values) {
   check(std::all_of(values.begin(), values.end(), [](int64_t v) { return v >= 1; }), w.function,
         argument, " must be at least 1; got ", values, ".");
+  check(std::all_of(values.begin(), values.end(), [](int64_t v) { return v <= kMostStep; }),
+        w.function, argument, " must be at most ", kMostStep, "; got ", values, ".");
 }
 
 }  // namespace
@@ -26,6 +29,9 @@ void check_windows(const Windows& w, const Tensor& x) {
         " dimensions; got shape ", x.shape(), ".");
   check_positive(w, "strides", w.strides);
   check_positive(w, "dilation_rate", w.dilation);
+  for (size_t i = 0; i < w.rank(); ++i)
+    check(w.size[i] <= kMostBytes / w.dilation[i], w.function, "windows of ", w.size[i],
+          " elements at a distance of ", w.dilation[i], " are larger than any memory.");
   if (w.padding != Padding::valid) return;
   for (size_t i = 0; i < w.rank(); ++i) {
     const int64_t n = x.shape().dim(w.first_axis() + i);

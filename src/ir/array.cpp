@@ -1,6 +1,7 @@
 // Array: views, conversion, DLPack, text.
 #include "horngate/array.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -112,15 +113,6 @@ void Array::check_access(DType wanted) const {
   check(is_contiguous(), "array", "data() needs a contiguous array; call contiguous() first.");
 }
 
-double Array::item_as_double() const {
-  check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(),
-        ".");
-  return with_dtype(dtype_, [&](auto zero) {
-    using T = decltype(zero);
-    return static_cast<double>(widen(*static_cast<const T*>(data_)));
-  });
-}
-
 namespace {
 
 /// Calls f(source offset, i) for each element in row-major order.
@@ -144,6 +136,18 @@ void for_each_offset(const Ints& dims, const Ints& strides, int64_t n, F&& f) {
 }
 
 }  // namespace
+
+template <class T>
+T Array::item_as() const {
+  check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(),
+        ".");
+  return with_dtype(dtype_, [&](auto zero) {
+    return convert_element<T>(*static_cast<const decltype(zero)*>(data_));
+  });
+}
+double Array::item_as_double() const { return item_as<double>(); }
+int64_t Array::item_as_int64() const { return item_as<int64_t>(); }
+uint64_t Array::item_as_uint64() const { return item_as<uint64_t>(); }
 
 Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
 
@@ -183,14 +187,12 @@ Array Array::cast(DType dtype) const {
 
 Array Array::reshape(Ints dims) const {
   check(is_contiguous(), "reshape", "needs a contiguous array; call contiguous() first.");
-  int64_t known = 1, open = -1;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == -1 && open < 0)
-      open = static_cast<int64_t>(i);
-    else
-      known *= dims[i];
+  const auto open = std::find(dims.begin(), dims.end(), -1);
+  if (open != dims.end()) {
+    *open = 1;  // stands for itself while the others are multiplied
+    const int64_t known = checked_product({dims.data(), dims.size()});
+    *open = known > 0 ? size() / known : known;
   }
-  if (open >= 0 && known > 0) dims[static_cast<size_t>(open)] = size() / known;
   check(checked_product({dims.data(), dims.size()}) == size(), "reshape", shape(), " has ", size(),
         " elements and cannot become ", dims, ".");
   Array a = *this;

@@ -1,7 +1,7 @@
 // Making, naming and freeing nodes.
 #include "ir/node.h"
 
-#include "ir/check.h"
+#include "ir/checked.h"
 #include "ir/naming.h"
 #include "ir/scope.h"
 #include "prims/primitive.h"
@@ -67,6 +67,7 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<Body
   naming_errors({nullptr, called_function}, false, [&] {
     node->out = p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}},
                         attrs.get());
+    for (const TensorType& t : node->out) check_size(p.name, t);
   });
   node->in = std::move(in);
   node->attrs = std::move(attrs);

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "ir/check.h"
+#include "ir/checked.h"
 
 namespace horngate {
 namespace {
@@ -75,7 +75,10 @@ bool Rewriter::scalar_constant(ValueId v, double* value) const {
 Types Rewriter::infer(const GraphNode& node) const {
   SmallVec<TensorType, 4> in;
   for (ValueId v : node.in) in.push_back(graph.values[v]);
-  return primitive(node.prim).infer(InferCall{{in.data(), in.size()}, {}}, node.attrs.get());
+  const Primitive& p = primitive(node.prim);
+  Types out = p.infer(InferCall{{in.data(), in.size()}, {}}, node.attrs.get());
+  for (const TensorType& t : out) check_size(p.name, t);
+  return out;
 }
 
 ValueId Rewriter::emit(Prim prim, SmallVec<ValueId, 4> in, AttrRef attrs) {

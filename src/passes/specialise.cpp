@@ -76,29 +76,26 @@ class Specialiser {
     ints_[v] = Ints(wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
   }
 
-  bool full_ints(ValueId v, Ints* out) const {
-    const auto it = ints_.find(v);
-    if (it == ints_.end() ||
-        std::find(it->second.begin(), it->second.end(), kFromOperand) != it->second.end())
-      return false;
-    *out = it->second;
-    return true;
-  }
-
   /// Replaces kFromOperand entries by numbers and drops the operand. False: the numbers are not there yet.
   bool resolve_operands(const GraphNode& n, GraphNode& copy) {
     const Primitive& p = primitive(n.prim);
     bool all = true;
     const auto resolve = [&](const char* field, size_t operand) {
-      Ints values;
-      if (!full_ints(copy.in[operand], &values)) {
+      const auto it = ints_.find(copy.in[operand]);
+      if (it == ints_.end()) {
         needed_.push_back(n.in[operand]);
         all = false;
         return;
       }
+      const Ints& values = it->second;
       Ints attr = *p.ints(copy.attrs.get(), field);
-      for (size_t i = 0; i < attr.size(); ++i)
-        if (attr[i] == kFromOperand) attr[i] = values[values.size() == 1 ? 0 : i];
+      for (size_t i = 0; i < attr.size(); ++i) {
+        if (attr[i] != kFromOperand) continue;
+        attr[i] = values[values.size() == 1 ? 0 : i];
+        // All dimensions are numbers here: it is what was computed, not something still to come.
+        check(attr[i] != kFromOperand, p.name,
+              "sizes and bounds must not be the least integer; got ", attr[i], ".");
+      }
       copy.attrs = p.with_ints(copy.attrs.get(), field, attr);
     };
     const auto open = [&](const char* field) {

@@ -1,6 +1,8 @@
 // What the three primitives of convolution share.
 #include "prims/conv_rules.h"
 
+#include "ir/checked.h"
+
 namespace horngate::rules {
 namespace {
 
@@ -35,7 +37,9 @@ void check_spatial(const char* name, const ConvGeometry& g, ConvShapes& s) {
     const int64_t low = entry(g.low, i, 0), high = entry(g.high, i, 0);
     check(taps != 0, name, "kernel must not be empty along a spatial axis; got shape ", s.kernel,
           ".");
-    const int64_t span = taps < 0 ? taps : entry(g.dilation, i, 1) * (taps - 1) + 1;
+    const int64_t span =
+        taps < 0 ? taps
+                 : checked_add(name, checked_mul(name, entry(g.dilation, i, 1), taps - 1), 1);
     const int64_t windows = window_count(n, span, entry(g.strides, i, 1), low, high);
     check(windows != kConflict, name, "kernel must fit into x with its padding; got ", span,
           " elements against ", low, " + ", n, " + ", high, " on axis ", first + i, " (kernel ",
@@ -52,7 +56,7 @@ void check_spatial(const char* name, const ConvGeometry& g, ConvShapes& s) {
 
 int64_t window_count(int64_t n, int64_t span, int64_t stride, int64_t low, int64_t high) {
   if (n < 0 || span < 0) return Shape::kUnknown;
-  const int64_t room = n + low + high - span;
+  const int64_t room = checked_add("window", checked_add("window", n, low), high) - span;
   return room < 0 ? kConflict : room / stride + 1;
 }
 
@@ -60,8 +64,10 @@ void check_per_axis(const char* name, const char* what, const Ints& values, size
                     int64_t least) {
   check(values.empty() || values.size() == axes, name, what, " must have ", axes,
         axes == 1 ? " entry" : " entries", ", one per spatial axis; got ", values, ".");
-  for (int64_t v : values)
+  for (int64_t v : values) {
     check(v >= least, name, what, " must be at least ", least, "; got ", values, ".");
+    check(v <= kMostBytes, name, what, " must be at most ", kMostBytes, "; got ", values, ".");
+  }
 }
 
 void check_conv(const char* name, const ConvGeometry& g, ConvShapes& s) {

@@ -1,4 +1,5 @@
 // pad: `low` and `high` elements of a constant value before and after each axis.
+#include "ir/checked.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -16,7 +17,8 @@ Types infer(const InferCall& c, const A& a) {
   for (size_t i = 0; i < dims.size(); ++i) {
     check(a.low[i] >= 0 && a.high[i] >= 0, "pad", "low and high must be at least 0; got ", a.low,
           " and ", a.high, ".");
-    if (dims[i] >= 0) dims[i] += a.low[i] + a.high[i];
+    const int64_t margins = checked_add("pad", a.low[i], a.high[i]);
+    if (dims[i] >= 0) dims[i] = checked_add("pad", dims[i], margins);
   }
   return {TensorType(c.in[0].dtype, Shape(std::move(dims)))};
 }

@@ -6,12 +6,20 @@
 namespace horngate {
 
 /// An argument that is a tensor or a plain number: K::maximum(x, 0). A number takes the dtype of
-/// the tensor beside it. None is for arguments that may be left out.
-class Number {
+/// the tensor beside it; an integer that a double does not hold is a tensor of int64 or uint64.
+/// None is for arguments that may be left out.
+class HORNGATE_API Number {
  public:
   template <class T>
     requires std::is_arithmetic_v<T>
-  Number(T value) : kind_(Kind::number), value_(static_cast<double>(value)) {}
+  Number(T value) : kind_(Kind::number), value_(static_cast<double>(value)) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+      using Exact = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+      constexpr T kLimit = T{1} << 53;
+      if (value > kLimit || (std::is_signed_v<T> && value < T{0} - kLimit))
+        set_exact(Array(static_cast<Exact>(value)));
+    }
+  }
   Number(Tensor tensor) : kind_(Kind::tensor), tensor_(std::move(tensor)) {}
   Number(NoneType) {}
   bool is_none() const { return kind_ == Kind::none; }
@@ -21,6 +29,8 @@ class Number {
   const Tensor& tensor() const { return tensor_; }
 
  private:
+  void set_exact(const Array& value);
+
   enum class Kind : uint8_t { none, number, tensor };
   Kind kind_ = Kind::none;
   double value_ = 0.0;

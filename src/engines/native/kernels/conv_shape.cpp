@@ -161,9 +161,21 @@ KernelPtr make_conv_empty(const ConvShape& s, ConvResult result, DType dtype) {
   });
 }
 
+namespace {
+
+/// Whether distances are of a size that oneDNN, which counts bytes between taps in 32 bits, gets right.
+bool is_near(const ConvShape& s) {
+  constexpr int64_t kFar = 1 << 20;
+  for (int i = 0; i < 3; ++i)
+    if (s.low[i] > kFar || s.high[i] > kFar || s.stride[i] > kFar) return false;
+  return true;
+}
+
+}  // namespace
+
 KernelPtr make_conv_kernel(const ConvShape& s, ConvResult result, DType dtype) {
   if (KernelPtr k = make_conv_empty(s, result, dtype)) return k;
-  if (is_plain()) return make_conv_reference(s, result, dtype);
+  if (is_plain() || !is_near(s)) return make_conv_reference(s, result, dtype);
   if (dtype == DType::float32) {
     if (KernelPtr k = make_conv_adapted(s, result)) return k;
     if (KernelPtr k = make_conv_winograd(s, result)) return k;
