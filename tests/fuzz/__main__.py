@@ -7,7 +7,9 @@ import os
 import secrets
 import sys
 import time
+import traceback
 from pathlib import Path
+from queue import Empty
 
 from fuzz import hunt, reduce, source
 
@@ -36,16 +38,16 @@ def seeds_of(text):
 def job(options, seeds, number, queue):
     hunter = hunt.Hunt(options.engine, seed=secrets.randbits(32), only=options.only)
     for seed in seeds:
-        finding = hunter.one(seed)
-        if finding is None:
-            if hunter.counts["graphs"] % 50 == 0:
-                queue.put(("count", dict(hunter.counts), number))
-            continue
-        if any(text in str(finding["fault"]) for text in options.ignore):
-            continue
-        if not options.no_reduce:
-            finding = reduce.smallest(finding, seconds=60)
-        queue.put(("finding", finding, number))
+        try:
+            finding = hunter.one(seed)
+            if finding and not any(text in str(finding["fault"]) for text in options.ignore):
+                if not options.no_reduce:
+                    finding = reduce.smallest(finding, seconds=60)
+                queue.put(("finding", finding, number))
+        except Exception:  # noqa: BLE001: a fault of the fuzzer itself, which must not stop the hunt
+            queue.put(("broken", f"seed {seed}: the fuzzer failed\n{traceback.format_exc()}", number))
+        if hunter.counts["graphs"] % 50 == 0:
+            queue.put(("count", dict(hunter.counts), number))
     hunter.stop()
     queue.put(("end", dict(hunter.counts), number))
 
@@ -81,44 +83,72 @@ def main():
         seconds = options.seconds or 600
         parts = [hunt.seeds_until(seconds, first + i, options.jobs) for i in range(options.jobs)]
         print(f"fuzz: {seconds:g} s on {options.engine}, first seed {first}", flush=True)
+    sys.exit(1 if hunted(options, parts) else 0)
+
+
+def hunted(options, parts):
+    """How many findings there were; prints them as they come."""
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
-    began = told = time.monotonic()
     processes = [
-        context.Process(target=job, args=(options, parts[i], i, queue), daemon=False)
-        for i in range(options.jobs)
+        context.Process(target=job, args=(options, part, number, queue))
+        for number, part in enumerate(parts)
     ]
     for process in processes:
         process.start()
-    counts, findings, running = {}, 0, len(processes)
-    while running:
-        kind, thing, number = queue.get()
-        if kind == "finding":
-            findings += 1
-            print(report(thing), flush=True)
-            if options.keep:
-                path = Path(options.keep) / f"{thing['program']['seed']}.json"
-                path.write_text(json.dumps(thing["program"], indent=1))
-            if findings >= options.most:
+    tally = Tally(options)
+    while tally.ended < len(processes) and tally.findings < options.most:
+        try:
+            tally.take(*queue.get(timeout=5))
+        except Empty:
+            if not any(process.is_alive() for process in processes):
                 break
-        else:
-            counts[number] = thing
-            running -= kind == "end"
-            if time.monotonic() - told > 60:
-                told = time.monotonic()
-                total = sum(c["graphs"] for c in counts.values())
-                print(f"fuzz: {total} graphs after {told - began:.0f} s", flush=True)
     for process in processes:
-        if running:
+        if tally.ended < len(processes):
             process.terminate()
         process.join()
-    seconds = time.monotonic() - began
-    total = sum(c["graphs"] for c in counts.values())
-    print(
-        f"fuzz: {total} graphs in {seconds:.0f} s ({total / seconds:.1f} per second), "
-        f"{sum(c['refused'] for c in counts.values())} refused, {findings} findings"
-    )
-    sys.exit(1 if findings else 0)
+    tally.close()
+    return tally.findings
+
+
+class Tally:
+    """What all jobs said so far."""
+
+    def __init__(self, options):
+        self.options, self.began = options, time.monotonic()
+        self.told, self.counts = self.began, {}
+        self.findings = self.ended = 0
+
+    def take(self, kind, thing, number):
+        if kind == "finding":
+            self.findings += 1
+            print(report(thing), flush=True)
+            self.keep(thing["program"])
+        elif kind == "broken":
+            self.findings += 1
+            print(thing, flush=True)
+        else:
+            self.counts[number] = thing
+            self.ended += kind == "end"
+            if time.monotonic() - self.told > 60:
+                self.told = time.monotonic()
+                print(f"fuzz: {self.total('graphs')} graphs after {self.told - self.began:.0f} s", flush=True)
+
+    def keep(self, program):
+        if self.options.keep:
+            path = Path(self.options.keep) / f"{program['seed']}.json"
+            path.write_text(json.dumps(program, indent=1) + "\n")
+
+    def total(self, what):
+        return sum(c[what] for c in self.counts.values())
+
+    def close(self):
+        seconds = time.monotonic() - self.began
+        print(
+            f"fuzz: {self.total('graphs')} graphs in {seconds:.0f} s "
+            f"({self.total('graphs') / seconds:.1f} per second), {self.total('refused')} refused, "
+            f"{self.findings} findings"
+        )
 
 
 if __name__ == "__main__":

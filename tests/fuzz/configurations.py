@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -82,6 +83,7 @@ class Worker:
     def __init__(self, configuration, most=1500):
         self.configuration, self.most = configuration, most
         self.process, self.done = None, 0
+        self.patience = 900 if configuration.name == "theano" else 180  # seconds
 
     def start(self):
         environment = {
@@ -113,7 +115,14 @@ class Worker:
             worker.send(self.process.stdin, program)
 
     def receive(self):
-        """What the worker says; an error "crash" when it died of the program."""
+        """What the worker says; an error "crash" when it died of the program, "hang" when it takes
+        far too long."""
+        ready, _, _ = select.select([self.process.stdout], [], [], self.patience)
+        if not ready:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+            return {"error": "hang", "text": f"no answer in {self.patience} s", "where": "run"}
         result = worker.receive(self.process.stdout)
         if result is not None:
             return result
