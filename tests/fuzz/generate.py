@@ -7,6 +7,7 @@ import numpy as np
 from fuzz import data
 from fuzz.dtypes import held, is_float, is_int
 from fuzz.evaluate import Evaluation, Noise
+from fuzz.motifs import MOTIFS
 from fuzz.ops import TABLE
 from fuzz.program import cleaned
 
@@ -368,7 +369,10 @@ def program_of(seed):
     wanted = rng.choice([1, 2, 3, 4, 5, 6, 8, 10, 14, 20]) if not settings["large"] else rng.randint(1, 6)
     draws = iter(rng.choices(NAMES, WEIGHTS, k=wanted * 4))
     while len(g.ops) < wanted and (name := next(draws, None)):
-        g.add(TABLE[name])
+        if rng.random() < 0.08:
+            rng.choice(MOTIFS)(g)
+        else:
+            g.add(TABLE[name])
     return finished(g, rng, seed, settings)
 
 

@@ -43,6 +43,8 @@ def draw_rnn(g):
     states = []
     for _ in range(g.choice([0, 1, 1, 1, 2])):
         dims = [x.dims[0], *(x.dims[2:] if g.chance(0.5) else [g.width()])]
+        if states and g.chance(0.7):
+            dims = states[0].dims
         old = g.pick(lambda v: v.dims == dims and v.dtype == x.dtype)
         states.append(old if old is not None and g.chance(0.4) else g.new(dims, x.dtype))
     inner = g.inner()
@@ -54,7 +56,10 @@ def draw_rnn(g):
         constants = [c for c in constants if c is not None]
     inside += [inner.parameter(c.dtype, c.arrays) for c in constants]
     if g.chance(0.6) and states and step.rank == 2 and states[0].rank == 2:
-        cell(inner, step, inside[0], states[0].dims[1])
+        if len(states) == 2 and states[0].dims == states[1].dims:
+            lstm(inner, step, inside[:2], states[0].dims[1])
+        else:
+            cell(inner, step, inside[0], states[0].dims[1])
     inner.fill(g.between(1, 5))
     batch = x.dims[0]
     outputs = [v for v in inner.values if v.rank >= 1 and v.dims[0] == batch and v not in inside]
@@ -91,6 +96,32 @@ def cell(inner, x, h, width):
         return
     if inner.keep(TABLE["add"], inner.values[-2:], {}):
         inner.keep(TABLE[inner.choice(["tanh", "sigmoid", "relu"])], [inner.values[-1]], {})
+
+
+def lstm(inner, x, states, width):
+    """Gates cut from one product, as LSTM cells have them."""
+    from fuzz.motifs import then
+
+    n = width[0]
+    if len(set(width)) > 1 or len(set(x.dims[1])) > 1:
+        return
+    h, c = states
+    xw = then(inner, "dot", [x, inner.new([x.dims[1], 4 * n], x.dtype, weight=True)])
+    hu = then(inner, "dot", [h, inner.new([n, 4 * n], x.dtype, weight=True)])
+    z = xw and hu and then(inner, "add", [xw, hu])
+    z = z and then(inner, "add", [z, inner.new([4 * n], x.dtype)])
+    gates = []
+    for k, name in enumerate(["sigmoid", "hard_sigmoid", "tanh", "sigmoid"]):
+        part = z and then(inner, "getitem", [z], index=[[None, None, None], [k * n, k * n + n, None]])
+        gates.append(part and then(inner, name, [part]))
+    if None in gates:
+        return
+    kept = then(inner, "multiply", [gates[0], c])
+    fresh = kept and then(inner, "multiply", [gates[1], gates[2]])
+    total = fresh and then(inner, "add", [kept, fresh])
+    squashed = total and then(inner, "tanh", [total])
+    if squashed is not None:
+        then(inner, "multiply", [gates[3], squashed])
 
 
 def rnn_parts(a, things):
