@@ -24,6 +24,7 @@ def arguments():
     parser.add_argument("--most", type=int, default=5, help="findings after which to end")
     parser.add_argument("--keep", help="folder for the reduced programs")
     parser.add_argument("--ignore", action="append", default=[], help="text of findings to pass over")
+    parser.add_argument("--slow", type=float, help="tell seeds that take longer, in seconds")
     parser.add_argument("--no-reduce", action="store_true")
     return parser.parse_args()
 
@@ -38,6 +39,7 @@ def seeds_of(text):
 def job(options, seeds, number, queue):
     hunter = hunt.Hunt(options.engine, seed=secrets.randbits(32), only=options.only)
     for seed in seeds:
+        began = time.monotonic()
         try:
             finding = hunter.one(seed)
             if finding and not any(text in str(finding["fault"]) for text in options.ignore):
@@ -46,6 +48,8 @@ def job(options, seeds, number, queue):
                 queue.put(("finding", finding, number))
         except Exception:  # noqa: BLE001: a fault of the fuzzer itself, which must not stop the hunt
             queue.put(("broken", f"seed {seed}: the fuzzer failed\n{traceback.format_exc()}", number))
+        if options.slow and time.monotonic() - began > options.slow:
+            queue.put(("slow", f"seed {seed} took {time.monotonic() - began:.0f} s", number))
         if hunter.counts["graphs"] % 50 == 0:
             queue.put(("count", dict(hunter.counts), number))
     hunter.stop()
@@ -124,6 +128,8 @@ class Tally:
             self.findings += 1
             print(report(thing), flush=True)
             self.keep(thing["program"])
+        elif kind == "slow":
+            print(thing, flush=True)
         elif kind == "broken":
             self.findings += 1
             print(thing, flush=True)

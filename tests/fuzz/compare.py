@@ -8,7 +8,7 @@ from fuzz.dtypes import ROUNDOFF, TINY, is_float
 from fuzz.evaluate import Evaluation, Noise
 
 FACTOR = 8.0
-FEW, MANY = 3, 40
+RUNS = (0, 3, 8, 40)  # noisy ones, as long as something is rejected
 
 
 class Reference:
@@ -190,7 +190,7 @@ def first_fault(reference, result):
 
 def fault_of(reference, result):
     """The same, after noisy runs have said how much of what was rejected is rounding."""
-    for count in (0, FEW, MANY):
+    for count in RUNS:
         if len(reference.noisy) < count:
             reference.more(count - len(reference.noisy))
         if reference.unstable:

@@ -1,6 +1,7 @@
 """Random programs that are valid: operations are drawn one by one and evaluated at once, so that
 what would fail, overflow or grow too large is known before it is kept."""
 
+import math
 import random
 
 import numpy as np
@@ -94,13 +95,12 @@ class Drawer:
         return self.pick(lambda v: v.is_float)
 
     def broadcasts(self, x, y):
-        """In each call; neither grows much."""
+        """In each call, to a shape that is not too large."""
         try:
-            for a, b in zip(x.arrays, y.arrays):
-                np.broadcast_shapes(a.shape, b.shape)
+            shapes = [np.broadcast_shapes(a.shape, b.shape) for a, b in zip(x.arrays, y.arrays)]
         except ValueError:
             return False
-        return True
+        return all(math.prod(shape) <= self.limit for shape in shapes)
 
     def pair(self, wants):
         x = self.pick(wants)
@@ -207,6 +207,8 @@ class Drawer:
         return False
 
     def keep(self, entry, inputs, args):
+        if products(entry, inputs, args) > 1.5e8:
+            return False
         dtypes = {v.name: v.dtype for v in inputs}
         made = entry.dtype(args, [v.dtype for v in inputs], self.floatx)
         count = 1 if isinstance(made, str) else len(made)
@@ -243,6 +245,17 @@ class Drawer:
         self.values += fresh
         self.ops.append(op)
         return True
+
+
+def products(entry, inputs, args):
+    """About how many products an operation takes: the evaluator must keep up with the library."""
+    if "size" in args:
+        window = int(np.prod(args["size"]))
+        filters = inputs[1].shape[-1] if len(inputs) > 1 and inputs[1].rank else 1
+        return 3 * inputs[0].size * window * filters
+    if entry.name in ("dot", "batch_dot") and inputs[1].rank >= 2:
+        return inputs[0].size * inputs[1].size / max(inputs[1].shape[-2], 1)
+    return 0
 
 
 class BodyDrawer(Drawer):

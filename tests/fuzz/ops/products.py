@@ -26,12 +26,17 @@ def draw_dot(g):
     return [x, y], {}
 
 
+def rows(x, y):
+    """x @ y as one product of matrices: NumPy takes a stack of them one by one."""
+    return (x.reshape(-1, x.shape[-1]) @ y).reshape(*x.shape[:-1], y.shape[-1])
+
+
 def dot_value(r, a, x, y):
     if y.ndim > 2:
         made = np.tensordot(x, y, (-1, -2))
         size = np.tensordot(magnitude(x), magnitude(y), (-1, -2))
     else:
-        made, size = x @ y, magnitude(x) @ magnitude(y)
+        made, size = rows(x, y), rows(magnitude(x), magnitude(y))
     return r(made, size * partial_sums(x.shape[-1]))
 
 

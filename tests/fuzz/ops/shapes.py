@@ -300,7 +300,10 @@ def draw_gather(g):
     found = g.pick(lambda v: v.is_int and v.size < 50 and v.low >= 0 and v.top < least)
     if found is None or g.chance(0.5):
         shape = [g.small() for _ in range(g.choice([1, 1, 2, 0]))]
-        found = g.new(shape, g.choice(["int32", "int64", "int32", "uint8"]), whole=(0, least))
+        kind = g.choice(["int32", "int64", "int32", "uint8"]) if least < 256 else "int32"
+        found = g.new(shape, kind, whole=(0, least))
+    if found.size * x.size / least > g.limit:
+        return None
     return [x, found], {}
 
 
