@@ -177,6 +177,9 @@ typedef struct {
   /* Optional: the file or folder of the library that the engine drives. It may be set by open, also by one that
    * fails: then it says what was found and cannot be used. */
   const char* where;
+  /* Optional: about how many bytes an executable keeps until it is freed, with what its first run makes. The host
+   * counts them against HORNGATE_PLAN_BYTES; without it, it guesses. */
+  size_t (*executable_bytes)(void* executable);
 } hg_engine_api;
 
 /* The only exported symbol. NULL: the engine cannot serve a host of that interface version. */

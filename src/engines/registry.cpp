@@ -2,7 +2,10 @@
 #include "engines/registry.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -10,7 +13,7 @@
 #include <mutex>
 
 #include "engines/abi.h"
-#include "engines/common/folders.h"
+#include "engines/common/library.h"
 #include "engines/common/own_folder.h"
 #include "engines/native/engine.h"
 #include "horngate/config.h"
@@ -41,6 +44,13 @@ std::vector<fs::path> folders() {
   return out;
 }
 
+/// Names stand in messages, variables and module names: a file with any other name is no plug-in.
+bool is_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) || c == '_' || c == '-');
+  });
+}
+
 std::map<std::string, fs::path> plugins() {
   std::map<std::string, fs::path> found;
   for (const fs::path& folder : folders()) {
@@ -51,7 +61,8 @@ std::map<std::string, fs::path> plugins() {
       if (file.rfind(kPrefix, 0) != 0 || file.size() < prefix + 4 ||
           file.substr(file.size() - 3) != ".so")
         continue;
-      found.emplace(file.substr(prefix, file.size() - prefix - 3), e.path());
+      const std::string name = file.substr(prefix, file.size() - prefix - 3);
+      if (is_name(name)) found.emplace(name, e.path());
     }
   }
   return found;
@@ -73,6 +84,26 @@ std::string advice(const std::string& name, bool is_call) {
   return " Set KERAS_BACKEND to one of these, or change \"backend\" in keras.json.";
 }
 
+/// Runs `f`; what it throws, which nothing may that comes from a plug-in, becomes our error.
+template <class F>
+auto guarded(std::string_view engine, const char* function, F&& f) -> decltype(f()) {
+  std::string what;
+  try {
+    return f();
+  } catch (const std::exception& e) {
+    what = e.what();
+  } catch (...) {
+    what = "something that is no std::exception";
+  }
+  fail<RuntimeError>(text_of("engine ", engine), "its function ", function,
+                     " threw, which no engine may: ", what);
+}
+
+std::string text_in(const hg_status& status) {
+  const std::string text(status.text, strnlen(status.text, sizeof status.text));
+  return text.empty() ? "it does not say why." : text;
+}
+
 Engine open_api(const hg_engine_api* api, const std::string& name, const std::string& path) {
   const std::string who = "engine " + name;
   check<RuntimeError>(api != nullptr, who, path, " does not serve interface version ", HG_ABI,
@@ -83,28 +114,43 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   check<RuntimeError>(api->size >= offsetof(hg_engine_api, alloc) && api->open && api->supports &&
                           api->compile && api->run && api->free_executable,
                       who, path, " lacks functions that every engine must have.");
+  check<RuntimeError>(api->name && api->version, who, path, " has no name or no version.");
   Engine e;
   e.api = api;
   e.path = path;
   hg_status status{};
   status.size = sizeof status;
-  if (api->open("", &e.self, &status) != 0) {
-    const std::string text(status.text, strnlen(status.text, sizeof status.text));
-    fail<RuntimeError>(who, "could not be opened: ", text);
-  }
+  if (guarded(name, "open", [&] { return api->open("", &e.self, &status); }) != 0)
+    fail<RuntimeError>(who, "could not be opened: ", text_in(status));
+  check<RuntimeError>(api->name && api->version, who, path, " has no name or no version.");
   return e;
+}
+
+/// Whether a symbol is a function: to call data ends the process.
+bool is_function(void* address) {
+  Dl_info info;
+  ElfW(Sym)* symbol = nullptr;
+  if (!dladdr1(address, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) || !symbol)
+    return true;  // not known
+  const int type = ELF64_ST_TYPE(symbol->st_info);
+  return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
 const hg_engine_api* api_in(const std::string& name, const fs::path& path) {
   const std::string who = "engine " + name;
+  if (const std::string fault = engines::fault_of_library(path); !fault.empty())
+    fail<RuntimeError>(who, "the plug-in could not be loaded: ", path.string(), " ", fault, ".");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
     fail<RuntimeError>(who, "the plug-in could not be loaded: ", why ? why : path.c_str(), ".");
   }
-  const auto entry = reinterpret_cast<hg_engine_main_fn>(dlsym(library, "hg_engine_main"));
-  check<RuntimeError>(entry != nullptr, who, path.string(), " does not export hg_engine_main.");
-  return entry(HG_ABI);
+  void* const found = dlsym(library, "hg_engine_main");
+  check<RuntimeError>(found != nullptr, who, path.string(), " does not export hg_engine_main.");
+  check<RuntimeError>(is_function(found), who, path.string(),
+                      " exports hg_engine_main, but it is not a function.");
+  const auto entry = reinterpret_cast<hg_engine_main_fn>(found);
+  return guarded(name, "hg_engine_main", [&] { return entry(HG_ABI); });
 }
 
 Engine load(const std::string& name, const fs::path& path) {
@@ -141,7 +187,57 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
   return *(r.open[name] = std::make_unique<Engine>(std::move(e)));
 }
 
+/// Throws what an engine says of a call that failed.
+[[noreturn]] void throw_of(const Engine& e, const char* function, hg_status& status) {
+  if (status.text[0] == 0)
+    fail<RuntimeError>(text_of("engine ", e.api->name), "its function ", function,
+                       " failed: ", text_in(status));
+  throw_status(status);
+}
+
 }  // namespace
+
+bool Engine::supports(const hg_graph* graph, uint32_t node) const {
+  return guarded(api->name, "supports",
+                 [&] { return api->supports(self, graph, node) != 0; });
+}
+
+void* Engine::compile(const hg_graph* graph) const {
+  void* executable = nullptr;
+  hg_status status{};
+  status.size = sizeof status;
+  if (guarded(api->name, "compile",
+              [&] { return api->compile(self, graph, &executable, &status); }) != 0)
+    throw_of(*this, "compile", status);
+  return executable;
+}
+
+void Engine::run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
+  // The text of a status is long: only its head is cleared on this path.
+  hg_status status;
+  status.size = sizeof status;
+  status.code = 0;
+  status.text[0] = 0;
+  const int failed =
+      guarded(api->name, "run", [&] { return api->run(executable, in, out, run, &status); });
+  if (failed != 0) throw_of(*this, "run", status);
+}
+
+void Engine::free_executable(void* executable) const noexcept {
+  try {
+    api->free_executable(executable);
+  } catch (...) {  // against the rules, and there is nobody to tell
+  }
+}
+
+size_t Engine::executable_bytes(void* executable) const {
+  const bool has =
+      api->size >= offsetof(hg_engine_api, executable_bytes) + sizeof api->executable_bytes &&
+      api->executable_bytes;
+  if (!has) return 0;
+  return guarded(api->name, "executable_bytes",
+                 [&] { return api->executable_bytes(executable); });
+}
 
 const Engine& native_engine() {
   static const Engine& e = find_engine("native");

@@ -15,6 +15,14 @@ struct Engine {
   void* self = nullptr;
   std::string path;  // empty for native
   bool has(uint64_t cap) const { return api->caps & cap; }
+
+  // The functions of the interface. What an engine says or, against the rules, throws is thrown as our error.
+  bool supports(const hg_graph* graph, uint32_t node) const;
+  void* compile(const hg_graph* graph) const;
+  void run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run) const;
+  void free_executable(void* executable) const noexcept;
+  /// What an executable keeps, as far as the engine tells; 0: it does not.
+  size_t executable_bytes(void* executable) const;
 };
 
 const Engine& native_engine();

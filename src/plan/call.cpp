@@ -6,6 +6,7 @@
 
 #include "engines/abi.h"
 #include "ir/align.h"
+#include "ir/check.h"
 
 namespace horngate {
 
@@ -134,7 +135,11 @@ void FunctionImpl::Call::run(const Plan& plan) {
     }
     host.flush();
     for (size_t i = 0; i < out.size(); ++i) {
-      if (!out[i].release) continue;
+      if (!out[i].release) {
+        check<RuntimeError>(!is_given(plan, s.out[i]) || out[i].bytes == 0, "engine",
+                            "result ", i, " came without a way to give its memory back.");
+        continue;
+      }
       owned.resize(plan.slots.size());
       owned[s.out[i]] = std::shared_ptr<void>(out[i].owner, out[i].release);
       if (is_given(plan, s.out[i])) data[s.out[i]] = out[i].data;

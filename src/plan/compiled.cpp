@@ -7,6 +7,19 @@
 
 namespace horngate {
 
+namespace {
+
+/// The bytes of an output, or that they differ from run to run.
+constexpr size_t kOpen = ~size_t{0};
+size_t bytes_of(const TensorType& t) {
+  if (t.sparse) return kOpen;
+  for (const int64_t d : t.shape.dims())
+    if (d < 0) return kOpen;
+  return t.nbytes();
+}
+
+}  // namespace
+
 Compiled::Compiled(const Engine& engine, const Graph& graph)
     : engine_(engine), bytes_(compiled_bytes(graph)) {
   const profile::Scope bar("compile");
@@ -16,26 +29,39 @@ Compiled::Compiled(const Engine& engine, const Graph& graph)
   }
   if (log_enabled("compile"))
     log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
+  for (const ValueId v : graph.outputs) out_bytes_.push_back(bytes_of(graph.values[v]));
   const CGraph c(graph);
-  hg_status status{};
-  status.size = sizeof status;
-  if (engine.api->compile(engine.self, c.get(), &executable_, &status) != 0) throw_status(status);
+  executable_ = engine.compile(c.get());
+  if (const size_t told = engine.executable_bytes(executable_)) bytes_ = told;
 }
 
 Compiled::~Compiled() {
-  if (executable_) engine_.api->free_executable(executable_);
+  if (executable_) engine_.free_executable(executable_);
 }
 
 void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
-  // The text of a status is long: only its head is cleared on this path.
-  hg_status status;
-  status.size = sizeof status;
-  status.code = 0;
-  status.text[0] = 0;
   std::unique_lock lock(serial_, std::defer_lock);
   if (!engine_.has(HG_CAP_CONCURRENT_RUN)) lock.lock();
   const profile::Scope bar(engine_.api->name);
-  if (engine_.api->run(executable_, in, out, run, &status) != 0) throw_status(status);
+  engine_.run(executable_, in, out, run);
+  check_outputs(out);
+}
+
+/// What a plug-in hands over is looked at before it is used: another size or no memory would end the process.
+void Compiled::check_outputs(const hg_buffer* out) const {
+  for (size_t i = 0; i < out_bytes_.size(); ++i) {
+    const hg_buffer& b = out[i];
+    const char* fault = nullptr;
+    if (out_bytes_[i] != kOpen && b.bytes != out_bytes_[i])
+      fault = " has another size than was asked for: ";
+    else if (!b.data && b.bytes != 0)
+      fault = " has no memory for its ";
+    else if (b.release && reinterpret_cast<uintptr_t>(b.data) % 64 != 0)
+      fault = " lies in memory that is not aligned to 64 bytes, with ";
+    if (fault)
+      fail<RuntimeError>(text_of("engine ", engine_.api->name), "result ", i, fault, b.bytes,
+                         " bytes.");
+  }
 }
 
 }  // namespace horngate

@@ -25,9 +25,12 @@ class Compiled {
   size_t bytes() const { return bytes_; }
 
  private:
+  void check_outputs(const hg_buffer* out) const;
+
   const Engine& engine_;
-  const size_t bytes_;
+  size_t bytes_;
   void* executable_ = nullptr;
+  std::vector<size_t> out_bytes_;  // of a plug-in's results
   mutable std::mutex serial_;  // for engines that cannot run one executable on two threads
 };
 

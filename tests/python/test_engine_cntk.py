@@ -66,7 +66,7 @@ def test_a_truncated_library(tmp_path, libraries, name, part):
         remaining = int(size * part)
         while remaining > 0:
             remaining -= cut.write(whole.read(min(remaining, 1 << 20)))
-    assert f"{name} is truncated" in refusal(tmp_path)
+    assert f"{name} is cut off" in refusal(tmp_path)
 
 
 def test_a_library_of_another_version(tmp_path, libraries):

@@ -43,11 +43,7 @@ std::string libs_in(const std::string& folder) {
 std::string fault_of(const std::string& path) {
   const engines::LibraryFile f = engines::measure_library(path);
   if (!f.exists) return "is missing.";
-  if (!f.is_library) return "is not a shared object.";
-  if (f.is_whole) return {};
-  if (f.needed == 0) return "is truncated.";
-  return "is truncated: it has " + std::to_string(f.size) + " bytes and needs " +
-         std::to_string(f.needed) + ".";
+  return f.is_whole ? "" : f.fault + ".";
 }
 
 /// The five files are there and whole: the loader would crash on a truncated one.

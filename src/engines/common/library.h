@@ -25,15 +25,7 @@ inline fs::path find_library(const std::vector<fs::path>& folders,
 
 /// Why a file is no whole 64-bit shared library; empty when it is one.
 inline std::string fault_of_library(const fs::path& path) {
-  std::error_code error;
-  (void)fs::file_size(path, error);
-  if (error) return "cannot be read: " + error.message();
-  const LibraryFile f = measure_library(path.string());
-  if (!f.is_library) return "is not a 64-bit shared library";
-  if (f.is_whole) return "";
-  if (f.needed == 0) return "is cut off";
-  return "is cut off: it has " + std::to_string(f.size) + " of at least " +
-         std::to_string(f.needed) + " bytes";
+  return measure_library(path.string()).fault;
 }
 
 /// Opens it; NULL and a text when that fails.

@@ -2,7 +2,8 @@
 //
 // A request is one message: a letter and the program's number. B builds (a second message carries the program as a
 // file), P places arrays (a second message carries where, and perhaps new memory), R runs (into which set of places), F forgets (no answer). An answer is a letter: k is well, i interrupted,
-// e an error: a digit, the code of hg_status, and a text. h greets once Theano is loaded.
+// e an error: a digit, the code of hg_status, and a text. h greets once Theano is loaded. Before an answer notes may come:
+// c and a text when something is being compiled, c alone when that is done.
 #include "worker.h"
 
 #include <pthread.h>
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -40,6 +42,33 @@ uint64_t new_generation() {
 }
 
 bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
+
+/// What the worker compiles. To compile takes minutes where a graph is large, and silence then looks like a hang: after
+/// some seconds one line says what goes on.
+class Compilation {
+ public:
+  /// A note of the worker: what is compiled from now on, or nothing any more.
+  void begin(std::string what) {
+    what_ = std::move(what);
+    began_ = std::chrono::steady_clock::now();
+  }
+  void look(const std::string& cache) {
+    if (what_.empty() || std::chrono::steady_clock::now() - began_ < kQuietFor) return;
+    const char* quiet = std::getenv("HORNGATE_QUIET");
+    if (!quiet || !*quiet || std::strcmp(quiet, "0") == 0) {
+      const std::string line = "horngate: Theano compiles " + what_ +
+                               "; this takes a while, perhaps minutes, and is kept in " +
+                               (cache.empty() ? "Theano's cache" : cache) + ".\n";
+      std::fputs(line.c_str(), stderr);
+    }
+    what_.clear();
+  }
+
+ private:
+  static constexpr auto kQuietFor = 5s;
+  std::string what_;
+  std::chrono::steady_clock::time_point began_;
+};
 
 }  // namespace
 
@@ -81,25 +110,32 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status,
   using Clock = std::chrono::steady_clock;
   bool asked_to_stop = false;
   Clock::time_point patience_ends;
+  Compilation compilation;
+  const auto interrupted = [&] {
+    return engines::fail(status, HG_INTERRUPTED, "engine theano: interrupted.");
+  };
   for (;;) {
     switch (process_->receive(message_, std::exchange(expected, {}))) {
       case Process::Got::end: return died(during, status);
       case Process::Got::nothing_yet:
+        compilation.look(where_.cache.string());
         if (!asked_to_stop && is_stopped(run)) {
           asked_to_stop = true;
           patience_ends = Clock::now() + std::chrono::seconds(2);
           process_->signal(SIGINT);
         } else if (asked_to_stop && Clock::now() > patience_ends) {
           process_.reset();
-          return engines::fail(status, HG_INTERRUPTED, "engine theano: interrupted.");
+          return interrupted();
         }
         continue;
       case Process::Got::message: break;
     }
     switch (message_[0]) {
-      case 'k':
+      case 'c': compilation.begin(message_.substr(1)); continue;
+      // A result that comes after the caller wanted to stop is none: nothing may be committed any more.
+      case 'k': return asked_to_stop ? interrupted() : 0;
       case 'h': return 0;
-      case 'i': return engines::fail(status, HG_INTERRUPTED, "engine theano: interrupted.");
+      case 'i': return interrupted();
       default: return engines::fail(status, message_[1] - '0', message_.substr(2));
     }
   }

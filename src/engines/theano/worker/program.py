@@ -21,7 +21,10 @@ from graph import Builder
 from host_ops import from_bfloat16, to_bfloat16
 from types_of import BFLOAT16, FLOAT16, STORED, size_of
 
+NOTES = 3  # the socket of worker.py
 CALLS_BEFORE_COMPILING = 5
+# Primitives by which a user knows a graph again.
+HEAVY = ("conv", "conv_filter_grad", "pool", "scan", "dot_general", "batch_norm", "softmax")
 MODE = os.environ.get("HORNGATE_THEANO_MODE") or "auto"
 # Simplifications of Theano that change results, so that a compiled graph would not answer as the same graph does before.
 WRONG = (
@@ -101,6 +104,13 @@ class Program:
         ]
 
     def compile(self, mode):
+        note(what_of(self.graph))
+        try:
+            self.make(mode)
+        finally:
+            note("")
+
+    def make(self, mode):
         inputs, outputs = Builder(self.constants, mode).function(self.graph)
         made = theano.function(
             [theano.In(x, borrow=True) for x in inputs],
@@ -160,6 +170,22 @@ class Program:
         except Exception as e:  # noqa: BLE001 - the Python code goes on serving
             print("horngate: Theano could not compile a graph:", e, file=sys.stderr)
         self.may_improve = False
+
+
+def note(text):
+    """Tells the other side what is being compiled; an empty text: nothing any more."""
+    os.write(NOTES, b"c" + text.encode())
+
+
+def what_of(graph):
+    """Such as: a graph of 40 operations (conv, dot_general and others)."""
+    kinds = {}
+    for node in graph["nodes"]:
+        kinds[node["prim"]] = kinds.get(node["prim"], 0) + 1
+    n = sum(kinds.values())
+    heavy = [k for k in HEAVY if k in kinds]
+    named = f" with {', '.join(heavy)}" if heavy else ""
+    return f"a graph of {n} operation{'s' * (n != 1)}{named}"
 
 
 def origin(variable):
