@@ -44,14 +44,15 @@ Val spread(Build& b, const Val& x, size_t first, const Dims& by) {
 }
 
 /// What remains for the library to pad. Only what it does well: steps of 1, padding of at most half a kernel that
-/// is no larger than x. Otherwise zeros are added here; padding of less than nothing is cut away.
-Val padded(Build& b, const Val& x, size_t first, const Dims& kernel, Window& by) {
+/// is no larger than x, and as much on both sides where there are groups (else it takes all channels from the first).
+/// Otherwise zeros are added here; padding of less than nothing is cut away.
+Val padded(Build& b, const Val& x, size_t first, const Dims& kernel, Window& by, int64_t groups) {
   bool fits = true;
   for (size_t i = 0; i < kernel.size(); ++i) {
     const int64_t low = by.low[i], high = by.high[i], half = kernel[i] / 2;
     if (low == 0 && high == 0) continue;
     fits &= by.strides[i] == 1 && kernel[i] <= x.dims[first + i] && low >= 0 && high >= 0 &&
-            low <= half && high <= half;
+            low <= half && high <= half && (groups == 1 || low == high);
   }
   if (fits) return x;
   Dims starts(x.rank(), 0), stops = x.dims, before(x.rank(), 0), after(x.rank(), 0);
@@ -106,7 +107,7 @@ Val conv(const Call& c) {
   const Val kernel = spread(b, c.in(1), 0, g.dilation);
   const Dims reach(kernel.dims.begin(), kernel.dims.begin() + s);
   const Val x =
-      channels_to_front(b, padded(b, c.in(0), g.first, reach, g.window), g.channels_first());
+      channels_to_front(b, padded(b, c.in(0), g.first, reach, g.window, g.groups), g.channels_first());
   // (spatial.., c, out) to (out, c, spatial..)
   const Val w = b.transpose(kernel, with_range({s + 1, s}, 0, g.spatial));
   return channels_to_back(b, convolve(c, x, w, g.window, g.groups), g.channels_first());
@@ -138,7 +139,7 @@ Val conv_input_grad(const Call& c) {
     by.high.push_back(x_dims[g.first + i] + reach - dy.dims[g.first + i] - by.low.back());
   }
   const Dims reach(w.dims.begin() + 2, w.dims.end());
-  dy = channels_to_front(b, padded(b, dy, g.first, reach, by), g.channels_first());
+  dy = channels_to_front(b, padded(b, dy, g.first, reach, by, g.groups), g.channels_first());
   return channels_to_back(b, convolve(c, dy, w, by, g.groups), g.channels_first());
 }
 
@@ -175,7 +176,7 @@ Val conv_filter_grad(const Call& c) {
                       by.low[i]);
   const auto at = dy.dims.begin() + static_cast<int64_t>(g.first);
   const Dims reach(at, at + static_cast<int64_t>(g.spatial));
-  const Val wide = samples_to_channels(b, padded(b, x, g.first, reach, by), g, g.groups);
+  const Val wide = samples_to_channels(b, padded(b, x, g.first, reach, by, g.groups), g, g.groups);
   const Val w = convolve(c, wide, samples_to_channels(b, dy, g, 1), by, g.groups);
   // (c / g, out, spatial..) to (spatial.., c / g, out)
   Dims back = with_range({}, 2, g.spatial);
@@ -207,7 +208,7 @@ Val sum_of_windows(const Call& c, const Val& dy, const Dims& room, const Dims& w
     around.low.push_back(window[i] - 1 - by.low[i]);
     around.high.push_back(room[i] + window[i] - 1 - wide.dims[1 + i] - around.low.back());
   }
-  Val x = padded(b, wide, 1, window, around);
+  Val x = padded(b, wide, 1, window, around, 1);
   Dims xd = x.dims, wd{1, 1}, out{dy.dims[0]};
   xd.insert(xd.begin() + 1, 1);
   wd.insert(wd.end(), window.begin(), window.end());

@@ -1,5 +1,6 @@
 // Pooling over windows, and its gradient.
 #include <algorithm>
+#include <limits>
 
 #include "cntk/lower.h"
 
@@ -17,20 +18,62 @@ struct Pool {
         by{a.ints("strides"), a.ints("pad_low"), a.ints("pad_high")} {}
 };
 
+/// How many elements of x each window has, by position.
+std::vector<double> window_sizes(const Pool& p, const Dims& room, const Dims& places) {
+  std::vector<double> sizes{1};
+  for (size_t i = 0; i < room.size(); ++i) {
+    std::vector<double> longer;
+    for (const double before : sizes)
+      for (int64_t k = 0; k < places[i]; ++k) {
+        const int64_t from = k * p.by.strides[i] - p.by.low[i], to = from + p.window[i];
+        const int64_t inside = std::min(to, room[i]) - std::max<int64_t>(from, 0);
+        longer.push_back(before * static_cast<double>(inside));
+      }
+    sizes = std::move(longer);
+  }
+  return sizes;
+}
+
+/// The library reads beyond x where a window is larger than the axis by 2 or more. Such padding is put around x here.
+bool pads_well(const Pool& p, const Dims& room) {
+  for (size_t i = 0; i < room.size(); ++i)
+    if ((p.by.low[i] || p.by.high[i]) && p.window[i] > room[i]) return false;
+  return true;
+}
+
+/// x (n, c, room..) with its padding. Means then are of whole windows, zeros and all: `share` makes up for that.
+Val padded(const Call& c, Pool& p, const Val& x, const Dims& out, Val& share) {
+  Build& b = c.b;
+  const Dims room(x.dims.begin() + 2, x.dims.end()), places(out.begin() + 2, out.end());
+  if (!p.is_max) {
+    std::vector<double> shares = window_sizes(p, room, places);
+    for (double& v : shares) v = static_cast<double>(count(p.window)) / v;
+    share = b.constant(x.type, places, shares);
+  }
+  Dims low{0, 0}, high{0, 0};
+  low.insert(low.end(), p.by.low.begin(), p.by.low.end());
+  high.insert(high.end(), p.by.high.begin(), p.by.high.end());
+  p.by.low.assign(room.size(), 0);
+  p.by.high.assign(room.size(), 0);
+  return b.pad(x, low, high, p.is_max ? -std::numeric_limits<double>::infinity() : 0);
+}
+
 Val pool(const Call& c) {
   Build& b = c.b;
   Pool p(c.attrs);
-  const Val x = channels_to_front(b, c.in(0), p.channels_first);
+  Val x = channels_to_front(b, c.in(0), p.channels_first), share;
   Dims out{x.dims[0], x.dims[1]};
   for (size_t i = 0; i < p.window.size(); ++i)
     out.push_back((x.dims[2 + i] + p.by.low[i] + p.by.high[i] - p.window[i]) / p.by.strides[i] + 1);
+  if (!pads_well(p, Dims(x.dims.begin() + 2, x.dims.end()))) x = padded(c, p, x, out, share);
   Dims xd = x.dims, yd = out;
   if (p.window.size() == 1) {  // the library wants two axes
     for (Dims* d : {&p.window, &p.by.strides}) d->insert(d->begin(), 1);
     for (Dims* d : {&p.by.low, &p.by.high}) d->insert(d->begin(), 0);
     for (Dims* d : {&xd, &yd}) d->insert(d->begin() + 2, 1);
   }
-  const Val y = b.reshape(b.pool(p.is_max, b.reshape(x, xd), p.window, p.by, yd), out);
+  Val y = b.reshape(b.pool(p.is_max, b.reshape(x, xd), p.window, p.by, yd), out);
+  if (share.rank()) y = b.mul(y, share);
   Val moved = channels_to_back(b, y, p.channels_first);
   moved.low = c.in(0).low;
   return moved;
@@ -64,22 +107,6 @@ Val max_grad(const Call& c) {
   }
   const Val dx = b.reshape(b.unpool(b.reshape(dy, yd), b.reshape(x, xd), window), x.dims);
   return b.pad(channels_to_back(b, dx, p.channels_first), zeros, rest, 0);
-}
-
-/// How many elements of x each window has, by position.
-std::vector<double> window_sizes(const Pool& p, const Dims& room, const Dims& places) {
-  std::vector<double> sizes{1};
-  for (size_t i = 0; i < room.size(); ++i) {
-    std::vector<double> longer;
-    for (const double before : sizes)
-      for (int64_t k = 0; k < places[i]; ++k) {
-        const int64_t from = k * p.by.strides[i] - p.by.low[i], to = from + p.window[i];
-        const int64_t inside = std::min(to, room[i]) - std::max<int64_t>(from, 0);
-        longer.push_back(before * static_cast<double>(inside));
-      }
-    sizes = std::move(longer);
-  }
-  return sizes;
 }
 
 // dx = the sum, over the windows that an element is in, of dy / (elements of the window)
