@@ -135,10 +135,14 @@ bool few_axes(const hg_graph& g, const hg_node& n) {
 
 }  // namespace
 
-// The library gives 0 for x / 0.
+// The library multiplies by the reciprocal, which is 0 for 0 and infinite for most numbers below the normal ones: those
+// are made larger, together with what they divide.
 Val divide(Build& b, const Val& a, const Val& d) {
-  const Val q = b.bin(Bin::kDivide, a, d);
-  if (d.never_zero || d.low > 0) return q;
+  const double tiny = d.type == DataType::kFloat ? 0x1p-120 : 0x1p-1000;
+  if (d.never_zero || d.low > tiny) return b.bin(Bin::kDivide, a, d);
+  const Val is_tiny = b.bin(Bin::kLess, b.un(Un::kAbs, d), tiny);
+  const Val scale = b.select(is_tiny, b.scalar(d.type, 0x1p64), b.scalar(d.type, 1));
+  const Val q = b.bin(Bin::kDivide, b.mul(a, scale), b.mul(d, scale));
   return b.select(b.bin(Bin::kEqual, d, 0), b.bin(Bin::kTimes, a, kInf), q);
 }
 

@@ -4,8 +4,6 @@
 namespace horngate::cntk {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
 Dims axes_of(const Call& c) { return c.attrs.ints("axes"); }
 
 /// A reduced value under the shape that the primitive gives it: without the axes unless keepdims.
@@ -49,18 +47,22 @@ Val logical(const Call& c, const wchar_t* op) {
   return y;
 }
 
-// NaN counts as the largest (smallest) of all.
+// The first NaN, if there is one. Of an axis that is all -inf (all inf for argmin) the library finds none: -1.
 Val position(const Call& c, bool largest) {
   Build& b = c.b;
-  Val x = c.in(0);
   const auto axis = static_cast<size_t>(c.attrs.number("axis"));
-  if (is_float(c.dtype()))
-    x = b.select(b.bin(Bin::kEqual, x, x), x, b.scalar(x.type, largest ? kInf : -kInf));
   // (before, n, after): the library takes few axes at a time.
-  const auto at = x.dims.begin() + static_cast<int64_t>(axis);
-  const Dims three{count(Dims(x.dims.begin(), at)), *at, count(Dims(at + 1, x.dims.end()))};
-  Val y = b.cast(b.arg(largest, b.reshape(x, three), 1), carrier(c.out_dtype()));
-  y = b.reshape(y, c.out_dims());
+  const Dims& dims = c.in(0).dims;
+  const auto at = dims.begin() + static_cast<int64_t>(axis);
+  const Dims three{count(Dims(dims.begin(), at)), *at, count(Dims(at + 1, dims.end()))};
+  const Val x = b.reshape(c.in(0), three);
+  Val y = b.arg(largest, x, 1);
+  if (is_float(c.dtype())) {
+    const Val is_nan = b.bin(Bin::kNotEqual, x, x);
+    y = b.select(b.reduce(L"Max", is_nan, {1}), b.arg(true, is_nan, 1),
+                 b.bin(Bin::kMax, b.scalar(y.type, 0), y));
+  }
+  y = b.reshape(b.cast(y, carrier(c.out_dtype())), c.out_dims());
   y.low = 0;
   return y;
 }

@@ -99,7 +99,12 @@ Graph::Op& describe(Graph::Op& op, const Geometry& geo, Margin margin) {
 
 Margin margin(const Geometry& geo) {
   const Dims n(geo.x.begin() + 1, geo.x.end() - 1);
-  return margin_of(n, geo.taps(), geo.strides, geo.low, geo.high);
+  const Margin m = margin_of(n, geo.taps(), geo.strides, geo.low, geo.high);
+  if (!geo.layout.is_3d() || m != Margin::kSame) return m;
+  // Where the windows leave elements out, the 3-D kernels for float64 put the windows in the middle.
+  for (size_t i = 0; i < n.size(); ++i)
+    if ((geo.y[i + 1] - 1) * geo.strides[i] + geo.kernel[i] < n[i]) return Margin::kOther;
+  return m;
 }
 
 /// 3-D operations know no free margins: x is padded, or its gradient cut.
@@ -123,7 +128,24 @@ Dims depthwise_kernel(const Geometry& geo) {
   return k;
 }
 
-Value forward(Graph& g, const Geometry& geo, const Value& x, const Value& kernel) {
+/// Where an axis has one window alone, its stride does not matter. A stride of (1, s) with one column of results and one
+/// channel leaves rows unwritten in TensorFlow's oneDNN kernels: x is cut to the window, and the stride is 1.
+Value cut_to_one_window(Graph& g, Geometry& geo, const Value& x) {
+  Dims counts = x.dims;
+  for (size_t i = 0; i < geo.strides.size(); ++i) {
+    if (geo.y[i + 1] != 1 || geo.strides[i] == 1) continue;
+    const int64_t reach = geo.kernel[i] - geo.low[i];
+    counts[i + 1] = geo.x[i + 1] = std::min(geo.x[i + 1], reach);
+    geo.high[i] = reach - geo.x[i + 1];
+    geo.strides[i] = 1;
+  }
+  return g.slice(x, Dims(x.rank(), 0), counts, Dims(x.rank(), 1));
+}
+
+Value forward(Graph& g, const Geometry& whole, const Value& data, const Value& kernel) {
+  Geometry geo = whole;
+  const bool is_plain = !geo.layout.is_3d() && !geo.is_depthwise();
+  const Value x = is_plain ? cut_to_one_window(g, geo, data) : data;
   const Margin around = margin(geo);
   if (geo.is_depthwise()) {
     const Value k = g.reshape(kernel, depthwise_kernel(geo));

@@ -6,6 +6,17 @@
 namespace horngate::tf {
 namespace {
 
+constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
+
+// Its oneDNN kernel takes no more axes.
+constexpr size_t kMostAxes = 5;
+
+/// More axes become two, which the run can undo while at most one of them is open.
+bool can_softmax(const Node& n) {
+  const Dims x = n.in_dims(0);
+  return x.size() <= kMostAxes || std::count(x.begin(), x.end(), -1) <= 1;
+}
+
 /// TensorFlow normalises along the last axis; another one is moved there and back.
 template <const char* kOp>
 void softmax(Call& c) {
@@ -19,11 +30,19 @@ void softmax(Call& c) {
   std::swap(perm[static_cast<size_t>(axis)], perm.back());
   const Type t = kernel_type(kOp, wide_type(x.type));
   const Value moved = g.transpose(g.cast(x, t), perm);
-  const Value y = g.op(kOp).in(moved).type("T", t).value(t, moved.dims);
-  c.give(g.cast(g.transpose(y, perm), x.type));
+  Value rows = moved;
+  if (x.rank() > kMostAxes) {
+    Dims two{count(Dims(moved.dims.begin(), moved.dims.end() - 1)), moved.dims.back()};
+    rows = g.reshape(moved, two);
+  }
+  Value y = g.op(kOp).in(rows).type("T", t).value(t, rows.dims);
+  if (kOp == kSoftmax && t == kFloat) {
+    // Of a row with NaN the oneDNN kernel makes NaN in some places only. 0 times the sum of a row is 0 or NaN.
+    const Value sum = g.reduce("Sum", y, {static_cast<int64_t>(y.rank()) - 1}, true);
+    y = g.binary("AddV2", y, g.binary("Mul", sum, g.scalar(t, 0)));
+  }
+  c.give(g.cast(g.transpose(g.reshape(y, moved.dims), perm), x.type));
 }
-
-constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
 /// What both batch norms work with: x in the type that is computed in, and the shape of statistics against x.
 struct Norm {
@@ -150,8 +169,8 @@ void batch_norm_grad(Call& c) {
 }  // namespace
 
 Lowerings norm_lowerings() {
-  static constexpr Lowering kTable[] = {{"softmax", softmax<kSoftmax>},
-                                        {"log_softmax", softmax<kLogSoftmax>},
+  static constexpr Lowering kTable[] = {{"softmax", softmax<kSoftmax>, can_softmax},
+                                        {"log_softmax", softmax<kLogSoftmax>, can_softmax},
                                         {"batch_norm", batch_norm},
                                         {"batch_norm_grad", batch_norm_grad}};
   return kTable;

@@ -12,6 +12,7 @@ struct Pool {
   Dims window, strides, low, high;  // in TensorFlow's form
   bool is_max;
   Margin margin;
+  bool is_wide = false;  // a window is larger than its axis: the gradient of a mean in float64 is then wrong
 
   Pool(const Node& n, const Dims& x) {
     const size_t axes = x.size() - 2;
@@ -24,6 +25,7 @@ struct Pool {
     is_max = n.text("mode") != "avg";
     const Dims d = layout.dims(x);
     margin = margin_of(Dims(d.begin() + 1, d.end() - 1), window, strides, low, high);
+    for (size_t i = 0; i < window.size(); ++i) is_wide |= window[i] > d[i + 1];
   }
   const char* op() const {
     return layout.is_3d() ? (is_max ? "MaxPool3D" : "AvgPool3D") : (is_max ? "MaxPool" : "AvgPool");
@@ -53,7 +55,7 @@ bool can_pool(const Node& n) {
 bool can_pool_grad(const Node& n) {
   const Pool p(n, n.in_dims(0));
   const Type t = type_of(n.in_type(0).dtype);
-  if (!p.is_max && p.margin == Margin::kOther) return false;
+  if (!p.is_max && (p.margin == Margin::kOther || p.is_wide)) return false;
   const Type one = computed_in(p.op(), t), two = computed_in(p.grad(), t);
   return one != kNoType && one == two;
 }
