@@ -31,7 +31,7 @@ TEST_F(OnnxEngineTest, ACallCostsLittleMoreThanTheRuntime) {
   model << std::ifstream(path, std::ios::binary).rdbuf();
   std::remove(path.c_str());
   const onnx::Runtime runtime;
-  onnx::OrtSession* session = runtime.make_session(model.str());
+  onnx::OrtSession* session = runtime.make_session(model.str(), "");
   Array out = Array::zeros(DType::float32, {4, 5});
   const int64_t in_dims[] = {4, 3}, out_dims[] = {4, 5};
   const onnx::OrtValue* in = runtime.make_tensor(fed.raw(), fed.nbytes(), in_dims, 2, 1);

@@ -17,6 +17,26 @@ void binary(Op& op) {
   op.set(0, op.b.binary(op_name, widened(op, 0), widened(op, 1)));
 }
 
+bool has_one(const Value& v) { return is_static(v.dims) && count(v.dims) == 1; }
+
+/// A product or quotient with a number. Beside a MatMul the runtime would make them one, with the number as a float32
+/// (MatMulScaleFusion): for float64 there is a Reshape between them, which costs nothing. The engine switches the rule
+/// off instead.
+template <const char* op_name>
+void scale(Op& op) {
+  Builder& b = op.b;
+  Value x = widened(op, 0), y = widened(op, 1);
+  const bool is_left = !has_one(y) || (has_one(x) && x.rank() < y.rank());
+  Value &one = is_left ? x : y, &other = is_left ? y : x;
+  if (op.lowering.is_exact() || x.dtype != HG_FLOAT64 || !has_one(one) || other.rank() < 2 ||
+      other.rank() < one.rank())
+    return op.set(0, b.binary(op_name, x, y));
+  const Dims whole = b.dims(other);
+  one = b.reshape(one, {});
+  other = b.reshape(other, {Dim(-1)});
+  op.set(0, b.reshape(b.binary(op_name, x, y), whole));
+}
+
 Value ordered(Op& op, size_t i) {
   return op.in[i].dtype == HG_BOOL ? op.b.cast(op.in[i], HG_INT32) : widened(op, i);
 }
@@ -129,8 +149,8 @@ void add_elementwise(Table& t) {
   t["cast"] = cast;
   t["add"] = binary<kAdd>;
   t["sub"] = binary<kSub>;
-  t["mul"] = binary<kMul>;
-  t["div"] = binary<kDiv>;
+  t["mul"] = scale<kMul>;
+  t["div"] = scale<kDiv>;
   t["maximum"] = binary<kMax>;
   t["minimum"] = binary<kMin>;
   t["eq"] = compare<kEqual>;

@@ -16,6 +16,24 @@ bool number_after(const std::string& text, const std::string& mark, int64_t& num
   return true;
 }
 
+bool has_type(const hg_graph& g, int32_t dtype) {
+  for (uint32_t i = 0; i < g.n_value; ++i)
+    if (g.value[i].dtype == dtype) return true;
+  for (uint32_t i = 0; i < g.n_node; ++i)
+    for (uint32_t k = 0; k < g.node[i].n_body; ++k)
+      if (has_type(*g.node[i].body[k], dtype)) return true;
+  return false;
+}
+
+/// Rules of the runtime that change results or end the process.
+std::string wrong_rules(const hg_graph& g) {
+  std::string rules = "Pad_Fusion";  // zeros around a maximum become -inf
+  if (has_type(g, HG_FLOAT64)) rules += ";MatMulScaleFusion";  // keeps the scale as a float32
+  if (has_type(g, HG_FLOAT16) || has_type(g, HG_BFLOAT16))
+    rules += ";MatmulTransposeFusion";  // loses a cast, and the process
+  return rules;
+}
+
 }  // namespace
 
 Executable::Executable(const Runtime& runtime, const hg_graph& g)
@@ -44,7 +62,8 @@ Executable::Executable(const Runtime& runtime, const hg_graph& g)
   }
   for (const std::string& n : names_) name_pointers_.push_back(n.c_str());
   sites_ = lowering.sites();
-  session_ = runtime_.make_session(make_model(b.graph("horngate", in_infos, out_infos), "").data());
+  const Message model = make_model(b.graph("horngate", in_infos, out_infos), "");
+  session_ = runtime_.make_session(model.data(), wrong_rules(g));
 }
 
 Executable::~Executable() {

@@ -53,8 +53,10 @@ void dot_general(Op& op) {
         Attributes().number("transA", contract_a[0] == 0).number("transB", contract_b[0] == 1);
     return op.set(0, b.one("Gemm", {x, y}, x.dtype, op.dims(0), sides));
   }
-  // A matrix from the right: the other operand keeps its axes.
-  if (y.rank() == 2 && batch_a.empty() && contract_a.size() == 1 && x.rank() > 0 &&
+  // A matrix from the right: the other operand keeps its axes. Not of half floats: where the runtime finds a Transpose and
+  // a Cast before such a MatMul it ends the process (MatmulTransposeFusion); below there is a Reshape between them.
+  const bool is_half = op.in[0].dtype != x.dtype || op.in[1].dtype != y.dtype;
+  if (!is_half && y.rank() == 2 && batch_a.empty() && contract_a.size() == 1 && x.rank() > 0 &&
       contract_a[0] == x.rank() - 1) {
     const Value right = contract_b[0] == 0 ? y : b.transpose(y, {1, 0});
     return op.set(0, b.one("MatMul", {x, right}, x.dtype, op.dims(0)));

@@ -6,6 +6,9 @@
 namespace horngate::onnx {
 namespace {
 
+constexpr char kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin", kArgMax[] = "ArgMax",
+               kArgMin[] = "ArgMin", kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
+
 /// Sums and the like of nothing.
 bool reduced_nothing(Op& op, double value) {
   if (!is_empty(op.in[0])) return false;
@@ -120,11 +123,14 @@ template <const char* op_name>
 void softmax(Op& op) {
   const Value x = widened(op, 0);
   const int64_t axis = op.number("axis");
+  if (op_name == kLogSoftmax && x.dtype == HG_FLOAT64 && op.lowering.is_exact()) {
+    // The runtime's own finds numbers in rows with NaN or infinity.
+    const Value off = op.b.binary("Sub", x, op.b.reduce("ReduceMax", x, {axis}, true));
+    const Value sum = op.b.reduce("ReduceSum", op.b.unary("Exp", off), {axis}, true);
+    return op.set(0, op.b.binary("Sub", off, op.b.unary("Log", sum)));
+  }
   op.set(0, op.b.one(op_name, {x}, x.dtype, x.dims, Attributes().number("axis", axis)));
 }
-
-constexpr char kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin", kArgMax[] = "ArgMax",
-               kArgMin[] = "ArgMin", kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
 }  // namespace
 

@@ -38,6 +38,7 @@ enum Slot {
   kDisablePerSessionThreads = 120,
   kCreateThreadingOptions = 121,
   kReleaseThreadingOptions = 122,
+  kAddSessionConfigEntry = 130,
   kSetGlobalIntraOpNumThreads = 147,
   kSetGlobalInterOpNumThreads = 148,
   kSetGlobalSpinControl = 149
@@ -103,6 +104,7 @@ void Runtime::bind(const void* const* table) {
   take(share_threads_, kDisablePerSessionThreads);
   take(set_optimization_, kSetSessionGraphOptimizationLevel);
   take(set_log_level_, kSetSessionLogSeverityLevel);
+  take(set_config_, kAddSessionConfigEntry);
   take(create_tensor_, kCreateTensorWithData);
   take(create_memory_info_, kCreateCpuMemoryInfo);
   take(release_status_, kReleaseStatus);
@@ -131,7 +133,8 @@ void Runtime::check(OrtStatus* status) const {
   throw RuntimeFault(text);
 }
 
-OrtSession* Runtime::make_session(const std::string& model) const {
+OrtSession* Runtime::make_session(const std::string& model,
+                                  const std::string& without_rules) const {
   struct Options {
     const Runtime& runtime;
     OrtSessionOptions* self = nullptr;
@@ -141,6 +144,8 @@ OrtSession* Runtime::make_session(const std::string& model) const {
   check(share_threads_(options.self));
   check(set_optimization_(options.self, kOptimizeAll));
   check(set_log_level_(options.self, kLogFatal));
+  check(set_config_(options.self, "optimization.disable_specified_optimizers",
+                    without_rules.c_str()));
   OrtSession* session = nullptr;
   check(create_session_(env_, model.data(), model.size(), options.self, &session));
   return session;

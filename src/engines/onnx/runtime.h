@@ -30,7 +30,8 @@ class Runtime {
   /// Finds and loads it; throws std::runtime_error with the reason.
   Runtime();
 
-  OrtSession* make_session(const std::string& model) const;
+  /// `without_rules`: names of simplifications that the runtime must not do, with semicolons between them.
+  OrtSession* make_session(const std::string& model, const std::string& without_rules) const;
   OrtValue* make_tensor(void* data, size_t bytes, const int64_t* dims, size_t rank, int type) const;
   void run(OrtSession* session, const char* const* in_names, const OrtValue* const* in, size_t n_in,
            const char* const* out_names, size_t n_out, OrtValue** out) const;
@@ -62,6 +63,7 @@ class Runtime {
   OrtStatus* (*share_threads_)(OrtSessionOptions*);
   OrtStatus* (*set_optimization_)(OrtSessionOptions*, int);
   OrtStatus* (*set_log_level_)(OrtSessionOptions*, int);
+  OrtStatus* (*set_config_)(OrtSessionOptions*, const char*, const char*);
   OrtStatus* (*create_tensor_)(const OrtMemoryInfo*, void*, size_t, const int64_t*, size_t, int,
                                OrtValue**);
   OrtStatus* (*create_memory_info_)(int, int, OrtMemoryInfo**);
