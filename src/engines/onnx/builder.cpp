@@ -226,19 +226,18 @@ Value Builder::slice(const Value& x, const Ints& starts, const Ints& stops, cons
 }
 
 // The axes are named, although they could be left out: without them the runtime takes zeros around a maximum for the
-// padding of the maximum itself, which is -inf (Pad_Fusion).
+// padding of the maximum itself, which is -inf (Pad_Fusion). All of them, in order: it moves Transposes past a Pad as if
+// they were not there.
 Value Builder::pad(const Value& x, const Ints& low, const Ints& high, double value) {
-  Ints pads, after, axes;
+  Ints pads = low, axes;
+  pads.insert(pads.end(), high.begin(), high.end());
+  if (std::all_of(pads.begin(), pads.end(), [](int64_t p) { return p == 0; })) return x;
   Dims dims = x.dims;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (low[i] == 0 && high[i] == 0) continue;
-    pads.push_back(low[i]);
-    after.push_back(high[i]);
     axes.push_back(static_cast<int64_t>(i));
-    dims[i] = dims[i].known() ? Dim(dims[i].n + low[i] + high[i]) : Dim(-1);
+    if (low[i] != 0 || high[i] != 0)
+      dims[i] = dims[i].known() ? Dim(dims[i].n + low[i] + high[i]) : Dim(-1);
   }
-  if (axes.empty()) return x;
-  pads.insert(pads.end(), after.begin(), after.end());
   return one("Pad", {x, ints(pads), scalar(x.dtype, value), ints(axes)}, x.dtype, dims);
 }
 
