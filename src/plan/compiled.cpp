@@ -1,4 +1,9 @@
 // A graph that an engine compiled.
+#include <atomic>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "engines/abi.h"
 #include "engines/native/engine.h"
 #include "ir/check.h"
@@ -16,6 +21,17 @@ size_t bytes_of(const TensorType& t) {
   for (const int64_t d : t.shape.dims())
     if (d < 0) return kOpen;
   return t.nbytes();
+}
+
+/// What plug-ins free lies in many small pieces, which the C library keeps: now and then it gives them back.
+void give_back(size_t bytes) {
+  constexpr size_t kWorthIt = 16 << 20;
+  static std::atomic<size_t> freed{0};
+  if (freed.fetch_add(bytes, std::memory_order_relaxed) + bytes < kWorthIt) return;
+  freed = 0;
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -36,7 +52,9 @@ Compiled::Compiled(const Engine& engine, const Graph& graph)
 }
 
 Compiled::~Compiled() {
-  if (executable_) engine_.free_executable(executable_);
+  if (!executable_) return;
+  engine_.free_executable(executable_);
+  if (&engine_ != &native_engine()) give_back(bytes_);
 }
 
 void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {

@@ -101,6 +101,7 @@ ValuePtr make_value(const Library& l, const ViewPtr& view) {
 
 Val Build::made(const FunctionPtr& function, DataType type, Dims dims) {
   ++size_;
+  bytes_ += static_cast<size_t>(count(dims)) * size_of(type);
   return {construct<Variable>([&](void* at) { l_.variable_of(at, function); }), type,
           std::move(dims)};
 }
@@ -120,6 +121,7 @@ Variable Build::variable(VariableKind kind, DataType type, const Dims& dims, con
 Val Build::input(DataType type, const Dims& dims, std::shared_ptr<unsigned char[]>& memory) {
   const size_t bytes = static_cast<size_t>(count(dims)) * size_of(type);
   memory = aligned(bytes);
+  bytes_ += bytes;
   const ViewPtr view = make_view(l_, type, reversed(dims), memory.get(), bytes, false);
   Val out{variable(VariableKind::kParameter, type, dims, view), type, dims};
   out.is_leaf = true;
@@ -133,6 +135,7 @@ Val Build::argument(DataType type, const Dims& dims) {
 Val Build::constant(DataType type, const Dims& dims, const std::vector<double>& data) {
   const size_t bytes = data.size() * size_of(type);
   memory_.push_back(aligned(bytes));
+  bytes_ += bytes;
   unsigned char* p = memory_.back().get();
   if (type == DataType::kFloat)
     std::copy(data.begin(), data.end(), reinterpret_cast<float*>(p));

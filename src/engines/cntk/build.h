@@ -87,7 +87,8 @@ class Build {
 
   FunctionPtr combine(const std::vector<Val>& outputs);
   const Library& library() const { return l_; }
-  size_t size() const { return size_; }  // operations so far
+  size_t size() const { return size_; }    // operations so far
+  size_t bytes() const { return bytes_; }  // of the values that they make, and of all that is fed
   Memory take_memory() { return std::move(memory_); }
 
  private:
@@ -97,7 +98,7 @@ class Build {
 
   const Library& l_;
   Memory memory_;
-  size_t size_ = 0;
+  size_t size_ = 0, bytes_ = 0;
   std::map<std::pair<DataType, uint64_t>, Val> scalars_;
 };
 

@@ -11,6 +11,9 @@ namespace {
 // Operations of the library in a piece: few enough for its recursion, many enough for a call to be cheap.
 constexpr size_t kPieceSize = 250;
 
+// An operation of the library with all that belongs to it, as measured on nets without data.
+constexpr size_t kBytesOfOperation = 3500;
+
 Port make_port(const Val& v, int32_t dtype, uint32_t at) {
   Port p;
   p.variable = v.v;
@@ -43,6 +46,7 @@ class Compiler {
     e_.checks_ = std::move(to_.checks);
     e_.work_ = to_.work;
     e_.memory_ = b_.take_memory();
+    e_.bytes_ = b_.bytes() + b_.size() * kBytesOfOperation;
   }
 
  private:

@@ -87,8 +87,10 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
+size_t executable_bytes(void* executable) { return static_cast<Executable*>(executable)->bytes(); }
+
 hg_engine_api own_api = engines::make_api("cntk", "2.7", HG_CAP_NO_EMPTY, open, supports, compile,
-                                          run, free_executable);
+                                          run, free_executable, executable_bytes);
 
 }  // namespace
 }  // namespace horngate::cntk

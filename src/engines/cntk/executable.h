@@ -40,6 +40,8 @@ class Executable {
  public:
   explicit Executable(const Library& library) : l_(library) {}
   void run(const hg_buffer* in, hg_buffer* out, int threads);
+  /// What it keeps, about: the library has memory for every value of a graph, from its first run on.
+  size_t bytes() const { return bytes_; }
 
  private:
   friend class Compiler;
@@ -56,6 +58,7 @@ class Executable {
   std::vector<Port> hidden_;  // memory of what the checks look at
   Memory memory_;
   double work_ = 0;
+  size_t bytes_ = 0;
 };
 
 std::unique_ptr<Executable> compile(const Library& library, const hg_graph& graph);

@@ -15,7 +15,9 @@ constexpr hg_engine_api make_api(const char* name, const char* version, uint64_t
                                  decltype(hg_engine_api::supports) supports,
                                  decltype(hg_engine_api::compile) compile,
                                  decltype(hg_engine_api::run) run,
-                                 decltype(hg_engine_api::free_executable) free_executable) {
+                                 decltype(hg_engine_api::free_executable) free_executable,
+                                 decltype(hg_engine_api::executable_bytes) executable_bytes =
+                                     nullptr) {
   hg_engine_api api = {};
   api.abi = HG_ABI;
   api.size = sizeof(hg_engine_api);
@@ -27,6 +29,7 @@ constexpr hg_engine_api make_api(const char* name, const char* version, uint64_t
   api.compile = compile;
   api.run = run;
   api.free_executable = free_executable;
+  api.executable_bytes = executable_bytes;
   return api;
 }
 

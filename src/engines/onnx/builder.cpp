@@ -117,6 +117,7 @@ Value Builder::full(int32_t dtype, const Dims& dims, double value) {
 
 std::vector<std::string> Builder::emit(std::string_view op, const std::vector<std::string>& in,
                                        size_t n_out, const Attributes& attributes) {
+  ++size_;
   std::vector<std::string> out;
   for (size_t i = 0; i < n_out; ++i) out.push_back("t" + std::to_string(next_++));
   const std::string name = label_ + "/" + std::string(op) + "_" + std::to_string(next_++);

@@ -95,6 +95,8 @@ class Builder {
   /// The whole graph; inputs and outputs are messages of make_value_info.
   Message graph(std::string_view name, const std::vector<Message>& inputs,
                 const std::vector<Message>& outputs) const;
+  size_t size() const { return size_; }  // nodes so far
+  size_t constant_bytes() const { return initializers_.size(); }
 
  private:
   Dims broadcast(const Dims& a, const Dims& b) const;
@@ -104,6 +106,7 @@ class Builder {
   std::map<std::string, Value> known_;  // small constants by what they hold
   std::set<std::string, std::less<>> names_;
   uint64_t next_ = 0;
+  size_t size_ = 0;
   std::string label_;
 };
 

@@ -6,6 +6,9 @@
 namespace horngate::onnx {
 namespace {
 
+// As measured on nets of many sizes.
+constexpr size_t kBytesOfSession = 60 << 10, kBytesOfNode = 5 << 10;
+
 Ints dims_list(const hg_type& t) { return Ints(t.dims, t.dims + t.rank); }
 
 /// The number that follows `mark` in a text.
@@ -64,6 +67,7 @@ Executable::Executable(const Runtime& runtime, const hg_graph& g)
   sites_ = lowering.sites();
   const Message model = make_model(b.graph("horngate", in_infos, out_infos), "");
   session_ = runtime_.make_session(model.data(), wrong_rules(g));
+  bytes_ = kBytesOfSession + b.size() * kBytesOfNode + 2 * b.constant_bytes();
 }
 
 Executable::~Executable() {

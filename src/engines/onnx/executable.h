@@ -23,6 +23,8 @@ class Executable {
   Executable(const Executable&) = delete;
   /// From any number of threads at once.
   void run(const hg_buffer* in, hg_buffer* out);
+  /// What it keeps, about. Memory of its runs belongs to all sessions together.
+  size_t bytes() const { return bytes_; }
 
  private:
   /// Tensors over the memory of the last run that used it. Variables mostly stay where they are, and need not be
@@ -42,7 +44,7 @@ class Executable {
 
   const Runtime& runtime_;
   OrtSession* session_ = nullptr;
-  size_t n_in_ = 0, n_out_ = 0;
+  size_t n_in_ = 0, n_out_ = 0, bytes_ = 0;
   std::vector<Type> types_;
   std::vector<std::string> names_;
   std::vector<const char*> name_pointers_;

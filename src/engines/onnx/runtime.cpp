@@ -39,6 +39,7 @@ enum Slot {
   kCreateThreadingOptions = 121,
   kReleaseThreadingOptions = 122,
   kAddSessionConfigEntry = 130,
+  kCreateAndRegisterAllocator = 144,
   kSetGlobalIntraOpNumThreads = 147,
   kSetGlobalInterOpNumThreads = 148,
   kSetGlobalSpinControl = 149
@@ -105,6 +106,7 @@ void Runtime::bind(const void* const* table) {
   take(set_optimization_, kSetSessionGraphOptimizationLevel);
   take(set_log_level_, kSetSessionLogSeverityLevel);
   take(set_config_, kAddSessionConfigEntry);
+  take(share_memory_, kCreateAndRegisterAllocator);
   take(create_tensor_, kCreateTensorWithData);
   take(create_memory_info_, kCreateCpuMemoryInfo);
   take(release_status_, kReleaseStatus);
@@ -114,7 +116,8 @@ void Runtime::bind(const void* const* table) {
   take(release_threading_options_, kReleaseThreadingOptions);
 }
 
-/// One pool of threads for all sessions: there is a session per plan. They sleep when there is nothing to do.
+/// One pool of threads, which sleep when there is nothing to do, and one memory of runs for all sessions: there is a
+/// session per plan.
 void Runtime::make_environment() {
   OrtThreadingOptions* options = nullptr;
   check(create_threading_options_(&options));
@@ -124,6 +127,7 @@ void Runtime::make_environment() {
   check(create_env_(kLogFatal, "horngate", options, &env_));
   release_threading_options_(options);
   check(create_memory_info_(kArenaAllocator, kDefaultMemory, &memory_));
+  check(share_memory_(env_, memory_, nullptr));
 }
 
 void Runtime::check(OrtStatus* status) const {
@@ -144,6 +148,7 @@ OrtSession* Runtime::make_session(const std::string& model,
   check(share_threads_(options.self));
   check(set_optimization_(options.self, kOptimizeAll));
   check(set_log_level_(options.self, kLogFatal));
+  check(set_config_(options.self, "session.use_env_allocators", "1"));
   check(set_config_(options.self, "optimization.disable_specified_optimizers",
                     without_rules.c_str()));
   OrtSession* session = nullptr;

@@ -63,6 +63,7 @@ class Runtime {
   OrtStatus* (*share_threads_)(OrtSessionOptions*);
   OrtStatus* (*set_optimization_)(OrtSessionOptions*, int);
   OrtStatus* (*set_log_level_)(OrtSessionOptions*, int);
+  OrtStatus* (*share_memory_)(OrtEnv*, const OrtMemoryInfo*, const void*);
   OrtStatus* (*set_config_)(OrtSessionOptions*, const char*, const char*);
   OrtStatus* (*create_tensor_)(const OrtMemoryInfo*, void*, size_t, const int64_t*, size_t, int,
                                OrtValue**);

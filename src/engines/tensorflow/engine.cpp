@@ -54,10 +54,12 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
+size_t executable_bytes(void* executable) { return static_cast<Executable*>(executable)->bytes(); }
+
 hg_engine_api own_api = engines::make_api(
     "tensorflow", "",  // known once the library is loaded
     HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
-    open, supports, compile, run, free_executable);
+    open, supports, compile, run, free_executable, executable_bytes);
 
 }  // namespace
 }  // namespace horngate::tf

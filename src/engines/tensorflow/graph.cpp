@@ -127,6 +127,7 @@ Value Graph::constant(Type type, const Dims& dims, const void* data) {
   CTensor* tensor = api().AllocateTensor(type, dims.data(), static_cast<int>(dims.size()), bytes);
   if (!tensor) throw Error(HG_RUNTIME_ERROR, "engine tensorflow: out of memory.");
   if (bytes) std::memcpy(api().TensorData(tensor), data, bytes);
+  constant_bytes_ += bytes;
   Op o = op("Const");
   Status status;
   api().SetAttrTensor(o.description_, "value", tensor, status);

@@ -79,6 +79,8 @@ class Graph {
   const Site* site_in(const std::string& message) const;
 
   CGraphT* get() const { return graph_; }
+  /// What the graph and a session over it keep, about, as measured on nets of many sizes.
+  size_t bytes() const { return (120 << 10) + next_ * (7 << 10) + 3 * constant_bytes_; }
 
   Value placeholder(Type type, const Dims& dims);
   Value constant(Type type, const Dims& dims, const void* data);
@@ -135,6 +137,7 @@ class Graph {
  private:
   CGraphT* graph_;
   int next_ = 0;
+  size_t constant_bytes_ = 0;
   std::map<std::string, Value> small_constants_;
   std::vector<std::shared_ptr<CFunction>> functions_;
   Value stop_;

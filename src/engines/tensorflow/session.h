@@ -28,6 +28,7 @@ class Program {
   /// How many tensors a run is fed: the inputs, and perhaps the stop.
   size_t n_feeds() const { return feeds_.size(); }
   size_t n_outputs() const { return fetches_.size(); }
+  size_t bytes() const { return graph_.bytes(); }
   /// Fills `results`; throws what TensorFlow says. Runs that may be long are watched.
   void run(CTensor** feeds, CTensor** results, const hg_run* run);
 
@@ -54,6 +55,7 @@ class Executable {
 
   /// Feeds lie in the caller's memory; results are adopted by outputs without memory, copied into the others.
   void run(const hg_buffer* in, hg_buffer* out, const hg_run* run);
+  size_t bytes() const { return plain_.bytes() + (xla_ ? xla_->bytes() : 0); }
 
  private:
   void call(CTensor** feeds, CTensor** results, const hg_run* run);
