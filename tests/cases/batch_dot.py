@@ -107,3 +107,14 @@ case(
     none=False,
     tol={"float32": 1e-5},
 )
+def scaled(x, y):
+    return K.batch_dot(x / 3.0, y) * 0.1
+
+
+# A number beside a product keeps all of its digits.
+case(
+    scaled,
+    [rand(2, 3, 4), rand(2, 4, 5)],
+    oracle=lambda x, y: (x / 3.0) @ y * 0.1,
+    tol={"float32": 1e-6, "float64": 1e-15},
+)

@@ -156,3 +156,21 @@ for data_format in ("channels_last", "channels_first"):
         tol={"float32": 1e-5},
         label=f"conv2d(large, {data_format})",
     )
+# One column of windows, whatever the stride along it.
+for rows, cols, size, filters, strides, padding in [
+    (13, 3, (5, 7), 2, (1, 3), "same"),
+    (34, 3, (4, 2), 1, (1, 2), "valid"),
+    (12, 10, (1, 6), 13, (1, 5), "valid"),
+    (3, 11, (2, 4), 3, (4, 1), "same"),
+]:
+    for data_format in ("channels_last", "channels_first"):
+        case(
+            K.conv2d,
+            [image(rows, cols, 1, data_format, 3), rand(*size, 1, filters)],
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            oracle=oracles.conv,
+            none=False,
+            tol={"float32": 1e-5},
+        )

@@ -62,3 +62,18 @@ families.edges(
     padding="same",
     tol={"float32": 1e-5},
 )
+# Strides that leave elements out.
+for sizes, size, strides in [
+    ((5, 4, 2), (2, 2, 4), (3, 4, 1)),
+    ((4, 2, 3), (3, 2, 1), (3, 1, 3)),
+    ((4, 3, 2), (3, 1, 3), (4, 4, 4)),
+]:
+    case(
+        K.conv3d,
+        [rand(2, *sizes, 2), rand(*size, 2, 3)],
+        strides=strides,
+        padding="same",
+        oracle=oracles.conv,
+        none=False,
+        tol={"float32": 1e-5},
+    )

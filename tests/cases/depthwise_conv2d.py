@@ -73,3 +73,17 @@ families.edges(
     [rand(1, 1, 1, 1), rand(1, 1, 1, 1)],
     tol={"float32": 1e-5},
 )
+# Padding that differs on the two sides.
+for data_format in ("channels_last", "channels_first"):
+    for rows, cols, size, strides in [(6, 8, 3, 2), (5, 6, 2, 1), (6, 3, 4, 1), (2, 6, 5, 3)]:
+        shape = (2, rows, cols, 3) if data_format == "channels_last" else (2, 3, rows, cols)
+        case(
+            K.depthwise_conv2d,
+            [rand(*shape), rand(size, size, 3, 2)],
+            strides=(strides, strides),
+            padding="same",
+            data_format=data_format,
+            oracle=oracles.depthwise_conv,
+            none=False,
+            tol={"float32": 1e-5},
+        )

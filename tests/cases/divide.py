@@ -29,3 +29,17 @@ case(
     label="truediv(by zero)",
 )
 families.does_not_broadcast(operator.truediv, "divide")
+# Below the normal numbers, and near the largest.
+EXTREMES = [1e-40, 3e-42, -1e-44, 3e38, -2e38, 1e-38, 7e-39, 1e-20, 1.0, 1e20]
+for dtype, values in [
+    ("float32", EXTREMES),
+    ("float64", [1e-310, 5e-324, -1e308, 3e-308, 1e-320, 1.0, 1e-300]),
+]:
+    case(
+        operator.truediv,
+        [data([[v] for v in values]), data([values])],
+        oracle=lambda x, y, dtype=dtype: np.true_divide(x.astype(dtype), y.astype(dtype)),
+        dtypes=(dtype,),
+        grad=False,
+        label="truediv(extremes)",
+    )

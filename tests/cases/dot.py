@@ -151,3 +151,18 @@ case(
     none=False,
     tol={"float32": 2e-5},
 )
+def permuted(x, y, perm):
+    return K.dot(K.permute_dimensions(x, perm), y)
+
+
+for perm in [(1, 0, 2), (1, 2, 0), (0, 2, 1), (2, 0, 1)]:
+    for kind in ("float16", "float32"):
+        case(
+            permuted,
+            [rand(3, 3, 3), rand(3, 4)],
+            perm=perm,
+            oracle=lambda x, y, perm: np.transpose(x, perm) @ y,
+            dtypes=(kind,),
+            grad=False,
+            tol={"float16": 4e-3, "float32": 1e-6},
+        )

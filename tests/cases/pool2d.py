@@ -124,3 +124,51 @@ def means_divide(form, dtype):
     ulps = 0 if K.backend() == "native" else 2
     np.testing.assert_array_max_ulp(y.ravel(), want.ravel(), maxulp=ulps)
     np.testing.assert_array_max_ulp(g, np.full_like(g, 1) / np.array(49, dtype), maxulp=ulps)
+
+
+# Windows larger than what they look at.
+for sizes, window, strides in [
+    ((1, 6), (9, 1), (4, 2)),
+    ((2, 3), (5, 4), (4, 2)),
+    ((3, 7), (2, 9), (4, 1)),
+    ((1, 1), (3, 3), (1, 1)),
+]:
+    for pool_mode in ("max", "avg"):
+        for data_format in ("channels_last", "channels_first"):
+            shape = (2, *sizes, 3) if data_format == "channels_last" else (2, 3, *sizes)
+            case(
+                K.pool2d,
+                [distinct(*shape)],
+                pool_size=window,
+                strides=strides,
+                padding="same",
+                data_format=data_format,
+                pool_mode=pool_mode,
+                oracle=oracles.pool,
+                none=False,
+            )
+
+
+def pool_of_padded(x, data_format, pool_mode, padding):
+    wide = K.spatial_2d_padding(x, ((1, 1), (1, 1)), data_format)
+    return K.pool2d(wide, (2, 2), (2, 2), padding, data_format, pool_mode)
+
+
+def pool_of_padded_oracle(x, data_format, pool_mode, padding):
+    wide = oracles.spatial_2d_padding(x, ((1, 1), (1, 1)), data_format)
+    return oracles.pool(wide, (2, 2), (2, 2), padding, data_format, pool_mode)
+
+
+# Zeros that somebody put around the data are data: not what a maximum leaves out.
+for pool_mode in ("max", "avg"):
+    for padding in ("valid", "same"):
+        for data_format in ("channels_last", "channels_first"):
+            case(
+                pool_of_padded,
+                [distinct(2, 3, 5, 4, low=-3.0, high=-1.0)],
+                data_format=data_format,
+                pool_mode=pool_mode,
+                padding=padding,
+                oracle=pool_of_padded_oracle,
+                none=False,
+            )

@@ -256,3 +256,24 @@ families.edges(
     [rand(17, 31, 23), rand(17, 5), rand(23, 5), rand(5, 5)],
     tol={"float32": 1e-5},
 )
+case(
+    simple,
+    [rand(2, 5, 3), rand(2, 4), rand(3, 4), rand(4, 4)],
+    oracle=simple_oracle,
+    dtypes=("float16",),
+    tol=1e-2,
+    label="rnn(float16)",
+)
+
+
+@check(dtype=("float16", "bfloat16", "float32"))
+def gradients_in_a_small_type(dtype):
+    """Loops whose products leave them, on operands that are permuted."""
+    rng = np.random.default_rng(0)
+    w, u = (K.variable(rng.uniform(-0.5, 0.5, s), dtype=dtype) for s in ((3, 4), (4, 4)))
+    x = K.placeholder((2, 5, 3), dtype=dtype)
+    start = K.constant(np.zeros((2, 4)), dtype=dtype)
+    last, _, _ = K.rnn(simple_step(w, u), x, [start])
+    grads = K.gradients(K.sum(last), [x, w, u])
+    results = K.function([x], [last, *grads])([rng.uniform(-1, 1, (2, 5, 3)).astype(dtype)])
+    assert all(np.isfinite(r.astype("float32")).all() for r in results)

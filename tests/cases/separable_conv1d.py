@@ -52,3 +52,14 @@ families.edges(
     [rand(0, 7, 3), rand(3, 3, 2), rand(1, 6, 4)],
     tol={"float32": 1e-5},
 )
+# Padding that differs on the two sides.
+for steps, size, strides in [(6, 3, 2), (9, 2, 4), (6, 5, 2), (7, 2, 1)]:
+    case(
+        K.separable_conv1d,
+        [rand(2, steps, 4), rand(size, 4, 2), rand(1, 8, 3)],
+        strides=strides,
+        padding="same",
+        oracle=oracles.separable_conv,
+        none=False,
+        tol={"float32": 1e-5},
+    )

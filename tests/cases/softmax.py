@@ -39,3 +39,15 @@ case(K.softmax, [data(LARGE)], oracle=oracles.softmax, grad=False, label="softma
 axes.axis_errors(K.softmax, "softmax", several=False)
 for axis in (0, 1, 2):
     case(K.softmax, [normal(53, 61, 67)], axis=axis, oracle=oracles.softmax, grad=False, none=False)
+for shape, axis in [((2, 1, 3, 2, 2, 3), 2), ((2, 2, 1, 2, 1, 3, 2), -1), ((2, 2, 2, 1, 2, 2), 0)]:
+    case(K.softmax, [normal(*shape)], axis=axis, oracle=oracles.softmax)
+inf, nan = np.inf, np.nan
+ROWS = [[1, nan, 2], [inf, 1, 2], [-inf] * 3, [1, -inf, 0], [nan] * 3, [inf, inf, -inf]]
+case(
+    K.softmax,
+    [data(ROWS)],
+    oracle=oracles.softmax,
+    dtypes=("float16", "float32", "float64"),
+    grad=False,
+    label="softmax(NaN and infinities)",
+)

@@ -72,3 +72,21 @@ def what_is_no_class_gives_nan():
 families.edges(
     K.sparse_categorical_crossentropy, oracle, [ints(1009, high=11), probabilities(1009, 11)]
 )
+inf, nan = np.inf, np.nan
+ROWS = [[1, nan, 2], [inf, 1, 2], [-inf] * 3, [1, -inf, 0], [nan] * 3, [inf, inf, -inf]]
+
+
+def with_the_largest_taken_off(target, output, from_logits):
+    off = output - output.max(-1, keepdims=True)
+    return -(off - np.log(np.exp(off).sum(-1, keepdims=True)))[:, target[0]]
+
+
+for target in range(3):
+    case(
+        K.sparse_categorical_crossentropy,
+        [data([target] * len(ROWS), "int32"), data(ROWS)],
+        from_logits=True,
+        oracle=with_the_largest_taken_off,
+        grad=False,
+        label=f"sparse_categorical_crossentropy(NaN and infinities, class {target})",
+    )
