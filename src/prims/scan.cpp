@@ -7,6 +7,7 @@
 
 #include "grad/reverse.h"
 #include "prims/bodies.h"
+#include "prims/build.h"
 
 namespace horngate {
 namespace {
@@ -39,6 +40,19 @@ Types infer(const InferCall& c, const A& a) {
 }
 
 Tensors grad(const GradCall& c, const A&) { return scan_grad(c.node, c.dy, {}); }
+
+/// A state that a step makes larger or smaller would be told by the first call, as something else. A size of 1 may grow:
+/// it is repeated before the loop begins.
+void check_keeps_shape(const std::string& function, size_t state, const Shape& before,
+                       const Shape& after) {
+  if (before.dims().size() != after.dims().size()) return;  // told by join
+  for (size_t i = 0; i < before.dims().size(); ++i) {
+    const int64_t a = before.dim(i), b = after.dim(i);
+    check(a < 0 || b < 0 || a == 1 || a == b, function,
+          "the step function must keep the shape of state ", state, ", ", before, "; got ", after,
+          ".");
+  }
+}
 
 TensorType slice_type(const TensorType& t, int64_t axis) {
   TensorType s = t;
@@ -99,6 +113,7 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
   Tensors widened;
   bool changed = false;
   for (size_t i = 0; i < carries.size(); ++i) {
+    check_keeps_shape(function, i, carries[i].shape(), results[i].shape());
     const TensorType t = join(function, type_of(carries[i]), type_of(results[i]));
     changed |= !(t == type_of(carries[i]));
     widened.push_back(t == type_of(carries[i]) ? carries[i] : make_parameter(t, trace.level()));
@@ -219,7 +234,8 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
 
   Tensors dx(scan.in.size());
   size_t at = 0;
-  for (size_t i : live_carries) dx[n_x + i] = out[at++];
+  // The loop may have repeated axes of size 1 of an initial state.
+  for (size_t i : live_carries) dx[n_x + i] = prim::sum_to_like(out[at++], scan.in[n_x + i]);
   for (size_t i : live_captures) dx[n_x + n_c + i] = out[at++];
   for (size_t i : live_xs) dx[i] = out[at++];
   return dx;

@@ -277,3 +277,29 @@ def gradients_in_a_small_type(dtype):
     grads = K.gradients(K.sum(last), [x, w, u])
     results = K.function([x], [last, *grads])([rng.uniform(-1, 1, (2, 5, 3)).astype(dtype)])
     assert all(np.isfinite(r.astype("float32")).all() for r in results)
+
+
+def doubled(x, state):
+    """A state that each step makes twice as long."""
+    return K.rnn(lambda x, s: (x, [K.concatenate([s[0], s[0]], 1)]), x, [state])[0]
+
+
+error(
+    doubled,
+    [rand(2, 4, 3), rand(2, 5)],
+    label="rnn(a state that grows)",
+    text="rnn: the step function must keep the shape of state 0, (2, 5); got (2, 10).",
+)
+
+
+def repeated(x, state):
+    """A state of one sample that the first step makes one of all."""
+    return K.rnn(lambda x, s: (x + s[0], [x + s[0]]), x, [state])[0]
+
+
+case(
+    repeated,
+    [rand(3, 4, 2), rand(1, 2)],
+    oracle=lambda x, state: x.sum(1) + state,
+    label="rnn(a state that is repeated)",
+)
