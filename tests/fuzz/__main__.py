@@ -1,4 +1,4 @@
-"""python -m fuzz: hunts for some time or over some seeds, prints what it finds as small programs."""
+"""python -m fuzz: hunts for some time or over some seeds, prints findings as small programs."""
 
 import argparse
 import json
@@ -20,10 +20,14 @@ def arguments():
     parser.add_argument("--seeds", help="first-last, or a list: 1,5,9")
     parser.add_argument("--engine", default="native")
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) // 2))
-    parser.add_argument("--only", help="beside the default, only configurations with this in the name")
+    parser.add_argument(
+        "--only", help="beside the default, only configurations with this in the name"
+    )
     parser.add_argument("--most", type=int, default=5, help="findings after which to end")
     parser.add_argument("--keep", help="folder for the reduced programs")
-    parser.add_argument("--ignore", action="append", default=[], help="text of findings to pass over")
+    parser.add_argument(
+        "--ignore", action="append", default=[], help="text of findings to pass over"
+    )
     parser.add_argument("--slow", type=float, help="tell seeds that take longer, in seconds")
     parser.add_argument("--no-reduce", action="store_true")
     return parser.parse_args()
@@ -47,7 +51,9 @@ def job(options, seeds, number, queue):
                     finding = reduce.smallest(finding, seconds=60)
                 queue.put(("finding", finding, number))
         except Exception:  # noqa: BLE001: a fault of the fuzzer itself, which must not stop the hunt
-            queue.put(("broken", f"seed {seed}: the fuzzer failed\n{traceback.format_exc()}", number))
+            queue.put(
+                ("broken", f"seed {seed}: the fuzzer failed\n{traceback.format_exc()}", number)
+            )
         if options.slow and time.monotonic() - began > options.slow:
             queue.put(("slow", f"seed {seed} took {time.monotonic() - began:.0f} s", number))
         if hunter.counts["graphs"] % 50 == 0:
@@ -138,7 +144,10 @@ class Tally:
             self.ended += kind == "end"
             if time.monotonic() - self.told > 60:
                 self.told = time.monotonic()
-                print(f"fuzz: {self.total('graphs')} graphs after {self.told - self.began:.0f} s", flush=True)
+                print(
+                    f"fuzz: {self.total('graphs')} graphs after {self.told - self.began:.0f} s",
+                    flush=True,
+                )
 
     def keep(self, program):
         if self.options.keep:

@@ -136,7 +136,9 @@ def float_fault(got, wanted, runs, dtype):
     finite = np.isfinite(wanted)
     for run in runs:
         spread = np.maximum(spread, np.where(finite, np.abs(run - wanted), 0))
-        settled &= np.where(finite, np.isfinite(run), (run == wanted) | (np.isnan(run) & np.isnan(wanted)))
+        settled &= np.where(
+            finite, np.isfinite(run), (run == wanted) | (np.isnan(run) & np.isnan(wanted))
+        )
     tolerance = FACTOR * spread + 8 * ROUNDOFF[dtype] * np.abs(wanted) + 8 * TINY[dtype]
     right = np.where(
         finite,
@@ -167,7 +169,12 @@ def first_fault(reference, result):
         return {"kind": "random", "text": reference.exact.bad}
     for name, (dtype, shape) in result["types"].items():
         if dtype != reference.exact.dtypes[name]:
-            return {"kind": "dtype", "name": name, "wanted": reference.exact.dtypes[name], "got": dtype}
+            return {
+                "kind": "dtype",
+                "name": name,
+                "wanted": reference.exact.dtypes[name],
+                "got": dtype,
+            }
         for values in reference.exact.values:
             sizes = values[name].shape
             if len(shape) != len(sizes) or any(n not in (None, m) for n, m in zip(shape, sizes)):

@@ -48,7 +48,9 @@ def of_native(rng):
         Configuration("default", {"HORNGATE_NUM_THREADS": "2"}),
         Configuration("one thread", {"HORNGATE_NUM_THREADS": "1"}, same_bits=True),
         Configuration("verified", {"HORNGATE_VERIFY": "1"}),
-        Configuration("verified, one thread", {"HORNGATE_VERIFY": "1", "HORNGATE_NUM_THREADS": "1"}),
+        Configuration(
+            "verified, one thread", {"HORNGATE_VERIFY": "1", "HORNGATE_NUM_THREADS": "1"}
+        ),
         Configuration("no jit", {"HORNGATE_JIT": "0", "HORNGATE_NUM_THREADS": "2"}),
         Configuration("plain", {"HORNGATE_PLAIN": "1"}),
         Configuration("no winograd", {"HORNGATE_WINOGRAD": "0"}),
@@ -57,7 +59,9 @@ def of_native(rng):
     ]
     for level in ["scalar", *simd_levels()]:
         made.append(Configuration(level, {"HORNGATE_SIMD": level}))
-        made.append(Configuration(f"{level}, no jit", {"HORNGATE_SIMD": level, "HORNGATE_JIT": "0"}))
+        made.append(
+            Configuration(f"{level}, no jit", {"HORNGATE_SIMD": level, "HORNGATE_JIT": "0"})
+        )
     names = passes()
     for name in names:
         made.append(Configuration(f"without {name}", {"HORNGATE_WITHOUT": name}))

@@ -1,13 +1,13 @@
 """Arrays that a program is fed with, described by a few words instead of by their elements.
 
-    {"kind": "normal", "seed": 7, "scale": 1.0}     floats around 0, of a dtype's own precision
-    {"kind": "positive", "seed": 7}                 floats of [0.1, 2)
-    {"kind": "whole", "seed": 7, "low": 0, "high": 5}   whole numbers of [low, high), in any dtype
-    {"kind": "special", "seed": 7}                  normal, and some NaN, infinities, zeros of both signs
-    {"kind": "probabilities", "seed": 7}            the last axis sums to 1
-    {"kind": "thin", "seed": 7}                     mostly zeros
-    {"kind": "full", "value": 0.5}
-    {"kind": "list", "value": [..]}
+{"kind": "normal", "seed": 7, "scale": 1.0}     floats around 0, of a dtype's own precision
+{"kind": "positive", "seed": 7}                 floats of [0.1, 2)
+{"kind": "whole", "seed": 7, "low": 0, "high": 5}   whole numbers of [low, high), in any dtype
+{"kind": "special", "seed": 7}                  normal, and NaN, infinities, zeros of both signs
+{"kind": "probabilities", "seed": 7}            the last axis sums to 1
+{"kind": "thin", "seed": 7}                     mostly zeros
+{"kind": "full", "value": 0.5}
+{"kind": "list", "value": [..]}
 """
 
 import numpy as np
@@ -104,6 +104,7 @@ def drawn(spec, shape, dtype):
         )
     odd = "[np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0]"
     return (
-        f"(lambda rng: (lambda x: np.where(rng.random({shape}) < 0.25, rng.choice({odd}, {shape}), x))"
+        f"(lambda rng: (lambda x: np.where(rng.random({shape}) < 0.25, "
+        f"rng.choice({odd}, {shape}), x))"
         f"(rng.standard_normal({shape})).astype({dtype!r}))({rng})"
     )

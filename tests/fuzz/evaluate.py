@@ -31,7 +31,9 @@ class Noise:
         if self.absolute and y.size:
             shift = np.abs(y.real)
             shift = shift[np.isfinite(shift)].max(initial=0.0)
-            y = y + (self.rng.random(y.shape) - 0.5) * (self.absolute * ROUNDOFF[self.dtype] * shift)
+            y = y + (self.rng.random(y.shape) - 0.5) * (
+                self.absolute * ROUNDOFF[self.dtype] * shift
+            )
         if magnitude is None:
             y = y * (1 + noise)
         else:
@@ -156,7 +158,9 @@ class Evaluation:
 
     def drawn(self, entry, op, inputs):
         """A random result is taken from the run that it came from."""
-        seen = None if self.observed is None else self.observed[self.call]["outputs"].get(op["out"][0])
+        seen = (
+            None if self.observed is None else self.observed[self.call]["outputs"].get(op["out"][0])
+        )
         if seen is not None:
             seen = np.asarray(seen)
             seen = seen.astype("float64") if seen.dtype.kind == "f" else seen
@@ -202,7 +206,10 @@ def gradients_of(program, which, call):
         for at in np.ndindex(*shape) if g.size <= 64 else ():
             one = np.zeros(shape)
             one[at] = 1
-            run = Evaluation(program, direction=[{name: one} if c == call else {} for c in range(program["calls"])])
+            run = Evaluation(
+                program,
+                direction=[{name: one} if c == call else {} for c in range(program["calls"])],
+            )
             g[at] = run.slopes[call][which]
         made.append(g)
     return made

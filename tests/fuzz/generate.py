@@ -333,7 +333,9 @@ def settings_of(rng):
     calls = rng.choices([1, 2, 3], [60, 30, 10])[0]
     sizes = [0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 17, 33]
     batch = tuple(rng.choice(sizes) if rng.random() < 0.9 else 0 for _ in range(calls))
-    palette = [rng.choice([1, 2, 2, 3, 4, 5, 6, 8, 10]) for _ in range(3)] + [rng.choice([1, 16, 7])]
+    palette = [rng.choice([1, 2, 2, 3, 4, 5, 6, 8, 10]) for _ in range(3)] + [
+        rng.choice([1, 16, 7])
+    ]
     if rng.random() < 0.03:
         palette[0] = 0
     limit = 4000 if rng.random() < 0.9 else 20_000
@@ -379,7 +381,11 @@ def program_of(seed):
     settings = settings_of(rng)
     g = Drawer(f"ops {seed}", settings)
     first_leaves(g)
-    wanted = rng.choice([1, 2, 3, 4, 5, 6, 8, 10, 14, 20]) if not settings["large"] else rng.randint(1, 6)
+    wanted = (
+        rng.choice([1, 2, 3, 4, 5, 6, 8, 10, 14, 20])
+        if not settings["large"]
+        else rng.randint(1, 6)
+    )
     draws = iter(rng.choices(NAMES, WEIGHTS, k=wanted * 4))
     while len(g.ops) < wanted and (name := next(draws, None)):
         if rng.random() < 0.08:
@@ -424,14 +430,20 @@ def finished(g, rng, seed, settings):
 
 def add_gradient(program, made, g, rng):
     losses = [v for v in made if v.is_float and v.dtype != "float16"]
-    leaves = [x["name"] for x in g.leaves if is_float(x["dtype"]) and x["kind"] != "constant" and not x.get("sparse")]
+    leaves = [
+        x["name"]
+        for x in g.leaves
+        if is_float(x["dtype"]) and x["kind"] != "constant" and not x.get("sparse")
+    ]
     if not losses or not leaves:
         return
     loss = losses[int(len(losses) * max(rng.random(), rng.random()))]
     wrt = rng.sample(leaves, rng.randint(1, min(3, len(leaves))))
     program["gradients"].append({"loss": loss.name, "wrt": wrt})
     if rng.random() < 0.3:
-        program["outputs"] = [name for name in program["outputs"] if rng.random() < 0.5] or [loss.name]
+        program["outputs"] = [name for name in program["outputs"] if rng.random() < 0.5] or [
+            loss.name
+        ]
         program["outputs"] += [
             o for op in program["ops"] if TABLE[op["op"]].seen for o in op["out"]
         ]

@@ -20,7 +20,10 @@ def candidates(program):
         for k in range(len(g["wrt"])):
             if len(g["wrt"]) > 1:
                 fewer = {**g, "wrt": g["wrt"][:k] + g["wrt"][k + 1 :]}
-                yield {**program, "gradients": [*program["gradients"][:i], fewer, *program["gradients"][i + 1 :]]}
+                yield {
+                    **program,
+                    "gradients": [*program["gradients"][:i], fewer, *program["gradients"][i + 1 :]],
+                }
     yield from fewer_calls(program)
     yield from cut_ops(program)
     yield from simpler_leaves(program)

@@ -82,7 +82,11 @@ def run(program):
 def same_bits(a, b):
     import numpy as np
 
-    return a.dtype == b.dtype and a.shape == b.shape and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    return (
+        a.dtype == b.dtype
+        and a.shape == b.shape
+        and np.asarray(a).tobytes() == np.asarray(b).tobytes()
+    )
 
 
 def gradients_of(program, scope, arrays):

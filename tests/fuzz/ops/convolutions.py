@@ -408,7 +408,12 @@ def draw_local(rank):
         result = [(n[0] - k) // t + 1 for n, k, t in zip(spatial, size, a["strides"])]
         if np.prod(result) > 60:
             return None
-        a = {"data_format": a["data_format"], "size": size, "strides": a["strides"], "result": result}
+        a = {
+            "data_format": a["data_format"],
+            "size": size,
+            "strides": a["strides"],
+            "result": result,
+        }
         dims = [int(np.prod(result)), int(np.prod(size)) * channels[0], g.width()]
         return [x, g.new(dims, x.dtype, weight=True)], a
 

@@ -1,4 +1,4 @@
-"""Random results. They are outputs too, and what was seen there is what the evaluator goes on with."""
+"""Random results. They are outputs too, and with what is seen there the evaluator goes on."""
 
 import numpy as np
 from fuzz.dtypes import is_float

@@ -201,7 +201,9 @@ def draw_with_number(number, wants=None):
     """A tensor and a number, on either side."""
 
     def draw(g):
-        x = g.pick(lambda v: (v.is_float or v.dtype in ("int32", "int64")) and (not wants or wants(v)))
+        x = g.pick(
+            lambda v: (v.is_float or v.dtype in ("int32", "int64")) and (not wants or wants(v))
+        )
         return x and ([x], {"n": number(g, x), "left": g.chance(0.3)})
 
     return draw
@@ -278,9 +280,12 @@ def floordiv_value(x, y):
 
 
 def mod_value(x, y):
-    if x.dtype.kind in "fc" or y.dtype.kind in "fc":
-        return x - np.floor(real(x) / real(y)) * y
-    return x % y
+    if x.dtype.kind == "c" or y.dtype.kind == "c":
+        made = np.empty(np.broadcast_shapes(x.shape, y.shape), complex)
+        made.real = np.mod(real(x), real(y))
+        made.imag = np.imag(x) - np.floor(real(x) / real(y)) * np.imag(y)
+        return made
+    return np.mod(x, y)
 
 
 operator("floordiv", "//", floordiv_value, 0.4, right=nonzero)
@@ -377,7 +382,15 @@ def pow_tensor_value(r, a, x, y):
 
 
 OPS.append(
-    Op("pow", draw_pow_tensor, "K.pow({0}, {1})", pow_tensor_value, same, covers=("pow",), weight=0.5)
+    Op(
+        "pow",
+        draw_pow_tensor,
+        "K.pow({0}, {1})",
+        pow_tensor_value,
+        same,
+        covers=("pow",),
+        weight=0.5,
+    )
 )
 
 
@@ -388,10 +401,16 @@ def draw_cast(g):
     x = g.pick()
     if x is None:
         return None
-    to = g.choice(["float32", "float64", g.floatx, g.floatx, "int32", "int64", "bool", "uint8", "int8"])
+    to = g.choice(
+        ["float32", "float64", g.floatx, g.floatx, "int32", "int64", "bool", "uint8", "int8"]
+    )
     if not g.chance(0.2) and not is_float(to) and x.is_float:
         to = g.floatx
-    if x.is_float and is_int(to) and not (x.finite and x.top < 100 and (x.low >= 0 or to[0] != "u")):
+    if (
+        x.is_float
+        and is_int(to)
+        and not (x.finite and x.top < 100 and (x.low >= 0 or to[0] != "u"))
+    ):
         return None
     if to == "float16" and x.top > 1e3:
         return None

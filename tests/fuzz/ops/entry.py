@@ -34,7 +34,9 @@ class Op:
     weight: float = 1.0
     random: bool = False
     outer: bool = False  # not within loops
-    statements: bool = False  # has bodies: value takes (evaluation, args, arrays, dtypes), code the op
+    statements: bool = (
+        False  # has bodies: value takes (evaluation, args, arrays, dtypes), code the op
+    )
     check: Callable = lambda seen, args, *inputs: None  # what is wrong with a random result
 
     @property
@@ -92,8 +94,7 @@ def magnitude(x):
 
 
 def partial_sums(n):
-    """How much more a sum of n terms loses than one rounding of all of them: a random walk, one step
-    per partial sum."""
+    """How much more a sum of n terms loses than one rounding of all: a random walk of n steps."""
     return max(1.0, n**0.5 / 4)
 
 

@@ -52,7 +52,9 @@ def draw_rnn(g):
     inside = [inner.parameter(s.dtype, s.arrays) for s in states]
     constants = []
     if g.chance(0.2):
-        constants = [g.pick(lambda v: v.is_float and v.rank < 3 and v.finite and v.dtype == x.dtype)]
+        constants = [
+            g.pick(lambda v: v.is_float and v.rank < 3 and v.finite and v.dtype == x.dtype)
+        ]
         constants = [c for c in constants if c is not None]
     inside += [inner.parameter(c.dtype, c.arrays) for c in constants]
     if g.chance(0.6) and states and step.rank == 2 and states[0].rank == 2:
@@ -112,7 +114,9 @@ def lstm(inner, x, states, width):
     z = z and then(inner, "add", [z, inner.new([4 * n], x.dtype)])
     gates = []
     for k, name in enumerate(["sigmoid", "hard_sigmoid", "tanh", "sigmoid"]):
-        part = z and then(inner, "getitem", [z], index=[[None, None, None], [k * n, k * n + n, None]])
+        part = z and then(
+            inner, "getitem", [z], index=[[None, None, None], [k * n, k * n + n, None]]
+        )
         gates.append(part and then(inner, name, [part]))
     if None in gates:
         return

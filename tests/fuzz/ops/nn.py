@@ -274,7 +274,9 @@ def draw_training(g):
     axes = [i for i in range(x.rank) if i != kept]
     n = x.shape[kept]
     gamma, beta = g.chance(0.7), g.chance(0.7)
-    inputs = [x] + ([g.new([n], x.dtype)] if gamma else []) + ([g.new([n], x.dtype)] if beta else [])
+    inputs = (
+        [x] + ([g.new([n], x.dtype)] if gamma else []) + ([g.new([n], x.dtype)] if beta else [])
+    )
     return inputs, {"gamma": gamma, "beta": beta, "axes": axes, "epsilon": g.choice([0.001, 0.125])}
 
 
@@ -306,9 +308,7 @@ def training_code(a, x):
     rest = iter(x[1:])
     gamma = next(rest) if a["gamma"] else None
     beta = next(rest) if a["beta"] else None
-    return (
-        f"K.normalize_batch_in_training({x[0]}, {gamma}, {beta}, {a['axes']}, epsilon={a['epsilon']})"
-    )
+    return f"K.normalize_batch_in_training({x[0]}, {gamma}, {beta}, {a['axes']}, epsilon={a['epsilon']})"
 
 
 OPS.append(

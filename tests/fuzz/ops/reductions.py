@@ -1,7 +1,17 @@
 """Reductions and running sums along axes."""
 
 import numpy as np
-from fuzz.ops.entry import Op, always, dual, floating, magnitude, partial_sums, real, same, widest_number
+from fuzz.ops.entry import (
+    Op,
+    always,
+    dual,
+    floating,
+    magnitude,
+    partial_sums,
+    real,
+    same,
+    widest_number,
+)
 
 OPS = []
 
@@ -19,7 +29,9 @@ def axes_of(g, x):
 
 def count(x, axis):
     axis = tuple(range(x.ndim)) if axis is None else axis
-    return np.prod([x.shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))], dtype=float)
+    return np.prod(
+        [x.shape[i] for i in (axis if isinstance(axis, tuple) else (axis,))], dtype=float
+    )
 
 
 def reduction(name, f, wants=None, dtype=same, keeps_zero=True, **more):
@@ -190,8 +202,10 @@ for _name, _f in (("argmax", np.argmax), ("argmin", np.argmin)):
 
 def cumsum_value(r, a, x):
     y = np.cumsum(x, axis=a["axis"], dtype=x.dtype)
-    return y if x.dtype.kind in "iu" else r(
-        y, np.cumsum(magnitude(x), axis=a["axis"]) * partial_sums(x.shape[a["axis"]])
+    return (
+        y
+        if x.dtype.kind in "iu"
+        else r(y, np.cumsum(magnitude(x), axis=a["axis"]) * partial_sums(x.shape[a["axis"]]))
     )
 
 

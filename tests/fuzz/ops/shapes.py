@@ -8,9 +8,7 @@ OPS = []
 
 
 def op(name, draw, code, value, dtype=same, exact=True, covers=None, **more):
-    OPS.append(
-        Op(name, draw, code, value, dtype, exact=exact, covers=covers or (name,), **more)
-    )
+    OPS.append(Op(name, draw, code, value, dtype, exact=exact, covers=covers or (name,), **more))
 
 
 def one(wants=None, args=None):
@@ -47,7 +45,9 @@ def draw_concatenate(g):
     parts = [x]
     for _ in range(g.choice([1, 1, 1, 2, 3])):
         if g.chance(0.2) and x.is_float:
-            parts.append(g.new([n if i != axis else g.small() for i, n in enumerate(x.dims)], x.dtype))
+            parts.append(
+                g.new([n if i != axis else g.small() for i, n in enumerate(x.dims)], x.dtype)
+            )
         else:
             parts.append(g.pick(fits))
     g.shuffle(parts)
@@ -326,7 +326,9 @@ op(
 
 
 def draw_arange(g):
-    start, stop, step = g.choice([(0, 5, 1), (2, 8, 3), (8, 2, -2), (0, 1, 1), (3, 3, 1), (1, 4, 1)])
+    start, stop, step = g.choice(
+        [(0, 5, 1), (2, 8, 3), (8, 2, -2), (0, 1, 1), (3, 3, 1), (1, 4, 1)]
+    )
     dtype = g.choice(["int32", "int32", "int64", g.floatx])
     return [], {"start": start, "stop": stop, "step": step, "dtype": dtype}
 
@@ -432,7 +434,9 @@ def resize_arguments(g, x):
     return {
         "factors": [g.between(1, 3), g.between(1, 2)],
         "data_format": g.data_format(False),
-        "interpolation": "bilinear" if x.is_float and x.finite and x.size and g.chance(0.4) else "nearest",
+        "interpolation": "bilinear"
+        if x.is_float and x.finite and x.size and g.chance(0.4)
+        else "nearest",
     }
 
 

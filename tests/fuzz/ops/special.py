@@ -48,7 +48,11 @@ OPS.append(
         "constant_of_shape",
         lambda g: (
             [],
-            {"value": g.choice([0.5, 2.0, -1.0]), "shape": [g.small(), g.small()], "dtype": g.floatx},
+            {
+                "value": g.choice([0.5, 2.0, -1.0]),
+                "shape": [g.small(), g.small()],
+                "dtype": g.floatx,
+            },
         ),
         "K.constant({value}, dtype={dtype}, shape={shape})",
         lambda r, a: np.full(a["shape"], a["value"]),
