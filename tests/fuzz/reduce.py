@@ -25,7 +25,11 @@ def candidates(program):
                     "gradients": [*program["gradients"][:i], fewer, *program["gradients"][i + 1 :]],
                 }
     yield from fewer_calls(program)
+    if program["phase"]:
+        yield {**program, "phase": None}
     yield from cut_ops(program)
+    yield from cut_bodies(program)
+    yield from drop_captured(program)
     yield from simpler_leaves(program)
 
 
@@ -92,6 +96,48 @@ def cut_ops(program):
                 yield made
 
 
+def bodies_of(op):
+    args = op["args"]
+    return [args["body"]] if "body" in args else args.get("bodies", [])
+
+
+def cut_bodies(program):
+    """An operation of a body gone, with one of its operands in place of its result."""
+    for i, op in enumerate(program["ops"]):
+        for j, body in enumerate(bodies_of(op)):
+            for k in reversed(range(len(body["ops"]))):
+                gone = body["ops"][k]
+                for name in dict.fromkeys(gone["in"]) if len(gone["out"]) == 1 else ():
+                    made = copy.deepcopy(program)
+                    inside = bodies_of(made["ops"][i])[j]
+                    del inside["ops"][k]
+                    old = gone["out"][0]
+                    for later in inside["ops"]:
+                        later["in"] = [name if n == old else n for n in later["in"]]
+                    inside["results"] = [name if n == old else n for n in inside["results"]]
+                    yield made
+
+
+def drop_captured(program):
+    """A captured value that a loop does not need any more."""
+    for i, op in enumerate(program["ops"]):
+        body = op["args"].get("body")
+        if body is None:
+            continue
+        used = {n for inner in body["ops"] for n in inner["in"]} | set(body["results"])
+        for k, name in enumerate(body["captured"]):
+            if name not in used:
+                made = copy.deepcopy(program)
+                del made["ops"][i]["in"][k - len(body["captured"])]
+                del made["ops"][i]["args"]["body"]["captured"][k]
+                yield made
+
+
+def operations(ops):
+    """How many there are, those of bodies too."""
+    return len(ops) + sum(operations(b["ops"]) for op in ops for b in bodies_of(op))
+
+
 def simpler_leaves(program):
     for i, leaf in enumerate(program["leaves"]):
 
@@ -105,6 +151,13 @@ def simpler_leaves(program):
         if leaf["kind"] == "placeholder" and any(leaf["open"]):
             if all(isinstance(n, int) for n in leaf["dims"]):
                 yield changed(open=[False] * len(leaf["dims"]))
+    if program["calls"] == 1 and any(
+        isinstance(n, list) for x in program["leaves"] for n in x["dims"]
+    ):
+        made = copy.deepcopy(program)
+        for leaf in made["leaves"]:
+            leaf["dims"] = [n if isinstance(n, int) else n[0] for n in leaf["dims"]]
+        yield made
     # Smaller sizes: the same number everywhere becomes another.
     sizes = sorted(
         {n for leaf in program["leaves"] for n in leaf["dims"] if isinstance(n, int) and n > 1},
@@ -191,9 +244,12 @@ def smallest(finding, seconds=60):
 
 def weight(program):
     """What the reducer makes smaller."""
-    total = 1000 * len(program["ops"]) + 300 * len(program["outputs"]) + 500 * program["calls"]
-    total += 400 * len(program["updates"])
+    total = (
+        1000 * operations(program["ops"]) + 300 * len(program["outputs"]) + 500 * program["calls"]
+    )
+    total += 400 * len(program["updates"]) + (20 if program["phase"] else 0)
     total += sum(300 * len(g["wrt"]) for g in program["gradients"])
+    total += sum(len(op["in"]) for op in program["ops"])
     for leaf in program["leaves"]:
         total += 50 + sum(n if isinstance(n, int) else 30 + sum(n) for n in leaf["dims"])
         total += 10 if leaf.get("layout") else 0

@@ -134,7 +134,7 @@ def conv_options(a):
     )
 
 
-for _rank, _weight in ((1, 1.0), (2, 3.0), (3, 0.7)):
+for _rank, _weight in ((1, 1.0), (2, 3.0), (3, 1.2)):
     OPS.append(
         Op(
             f"conv{_rank}d",
@@ -301,7 +301,7 @@ def deconv_value(r, a, x, kernel):
     return transposed_value(r, a, x, np.transpose(kernel, (2, 3, 0, 1)))
 
 
-for _rank, _weight in ((2, 1.0), (3, 0.4)):
+for _rank, _weight in ((2, 1.2), (3, 2.0)):
     OPS.append(
         Op(
             f"conv{_rank}d_transpose",
@@ -326,7 +326,7 @@ OPS.append(
         widest,
         exact=True,
         covers=("deconv2d",),
-        weight=0.1,
+        weight=0.6,
     )
 )
 
@@ -368,7 +368,7 @@ def pool_value(r, a, x):
     return from_last(y, first)
 
 
-for _rank, _weight in ((2, 1.5), (3, 0.5)):
+for _rank, _weight in ((2, 1.5), (3, 1.0)):
     OPS.append(
         Op(
             f"pool{_rank}d",

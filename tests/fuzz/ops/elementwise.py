@@ -337,7 +337,7 @@ for _name, _f in (
             always("bool"),
             covers=(_name,),
             exact=True,
-            weight=0.4 if not _name.startswith("lesser") else 0.05,
+            weight=0.4 if not _name.startswith("lesser") else 0.2,
         )
     )
 
