@@ -12,6 +12,7 @@
 #include "engines/registry.h"
 #include "ir/check.h"
 #include "ir/environment.h"
+#include "ir/fork.h"
 
 namespace horngate {
 namespace {
@@ -22,11 +23,14 @@ struct State {
   std::atomic<DType> floatx{DType::float32};
   std::atomic<double> epsilon{0.0};
   std::atomic<DataFormat> image_data_format{DataFormat::channels_last};
-  std::mutex mutex;  // guards loading and what follows
+  // Under the mutex, as loading:
   EngineChoice engine;
   bool engine_taken = false;
   std::vector<std::string> announced;
 };
+
+constinit std::mutex state_mutex;
+const AtFork at_fork{state_mutex, ForkOrder::config};
 
 // Never destroyed: settings may be asked for while the process ends.
 State& state() {
@@ -47,7 +51,7 @@ void load(State& s) {
 State& loaded() {
   State& s = state();
   if (!s.ready.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(s.mutex);
+    const std::lock_guard lock(state_mutex);
     if (!s.ready.load(std::memory_order_relaxed)) load(s);
   }
   return s;
@@ -90,13 +94,13 @@ std::string backend() { return engine_choice().name; }
 
 EngineChoice engine_choice() {
   State& s = loaded();
-  const std::lock_guard lock(s.mutex);
+  const std::lock_guard lock(state_mutex);
   return s.engine;
 }
 
 EngineChoice take_engine_choice() {
   State& s = loaded();
-  const std::lock_guard lock(s.mutex);
+  const std::lock_guard lock(state_mutex);
   s.engine_taken = true;
   return s.engine;
 }
@@ -113,12 +117,12 @@ void set_engine(std::string_view name) {
     return s.engine_taken;
   };
   {
-    const std::lock_guard lock(s.mutex);
+    const std::lock_guard lock(state_mutex);
     if (is_in_use()) return;
   }
   // Opened now: one that does not exist or cannot be used is told at once.
   find_engine(std::string(name), "set_engine");
-  const std::lock_guard lock(s.mutex);
+  const std::lock_guard lock(state_mutex);
   if (!is_in_use()) s.engine = {std::string(name), "set_engine"};
 }
 
@@ -127,7 +131,7 @@ void set_quiet(bool quiet) { state().quiet = quiet; }
 void announce_engine(std::string_view name) {
   State& s = state();
   if (s.quiet || environment_flag("HORNGATE_QUIET")) return;
-  const std::lock_guard lock(s.mutex);
+  const std::lock_guard lock(state_mutex);
   if (std::find(s.announced.begin(), s.announced.end(), name) != s.announced.end()) return;
   s.announced.emplace_back(name);
   // CNTK's line has no full stop in Keras.
@@ -138,7 +142,7 @@ void announce_engine(std::string_view name) {
 
 void reset_settings() {
   State& s = state();
-  const std::lock_guard lock(s.mutex);
+  const std::lock_guard lock(state_mutex);
   s.ready = false;
   s.quiet = false;
   s.engine = {};

@@ -6,6 +6,7 @@
 
 #include "api/args.h"
 #include "horngate/config.h"
+#include "ir/fork.h"
 #include "ir/scope.h"
 #include "prims/cond.h"
 
@@ -16,12 +17,14 @@ constexpr const char* kSwitch = "switch";
 
 /// The phase of the process: fixed, or a flag that all graphs share.
 struct Phase {
-  std::mutex mutex;
   std::optional<bool> fixed;
   Tensor flag;
 };
 
-// Never destroyed: graphs may be built while the process ends.
+constinit std::mutex phase_mutex;
+const AtFork at_fork{phase_mutex, ForkOrder::phase};
+
+// Under the mutex. Never destroyed: graphs may be built while the process ends.
 Phase& phase() {
   static Phase* const kPhase = new Phase;
   return *kPhase;
@@ -176,8 +179,8 @@ Tensor in_test_phase(const Expression& x, const Expression& alt, const Training&
 }
 
 Tensor learning_phase() {
+  const std::lock_guard lock(phase_mutex);
   Phase& p = phase();
-  const std::lock_guard lock(p.mutex);
   if (p.fixed) return prim::constant(Array(*p.fixed));
   if (!p.flag.defined()) p.flag = emit(attrs::learning_phase{}, {}, {}, "keras_learning_phase");
   return p.flag;
@@ -185,20 +188,20 @@ Tensor learning_phase() {
 
 void set_learning_phase(int64_t value) {
   check(value == 0 || value == 1, "set_learning_phase", "value must be 0 or 1; got ", value, ".");
+  const std::lock_guard lock(phase_mutex);
   Phase& p = phase();
-  const std::lock_guard lock(p.mutex);
   p.fixed = value == 1;
 }
 
 std::optional<bool> fixed_learning_phase() {
+  const std::lock_guard lock(phase_mutex);
   Phase& p = phase();
-  const std::lock_guard lock(p.mutex);
   return p.fixed;
 }
 
 void reset_learning_phase() {
+  const std::lock_guard lock(phase_mutex);
   Phase& p = phase();
-  const std::lock_guard lock(p.mutex);
   p.fixed.reset();
   p.flag = {};
 }

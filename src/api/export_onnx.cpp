@@ -26,9 +26,8 @@ Arrays snapshot(const std::vector<VariableRef>& variables) {
   for (const VariableRef& v : variables) states.push_back(v.get());
   const std::vector<VariableState*> sorted = in_id_order(states);
   Arrays values;
-  for (VariableState* v : sorted) v->guard.lock_shared();
+  const ReadLocks locks(sorted);
   for (VariableState* v : states) values.push_back(v->value);
-  for (VariableState* v : sorted) v->guard.unlock_shared();
   return values;
 }
 

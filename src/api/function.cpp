@@ -110,9 +110,10 @@ Arrays batch_get_value(const std::vector<Variable>& xs) {
   for (const Variable& x : xs) states.push_back(&state_of(x, "batch_get_value"));
   const std::vector<VariableState*> sorted = in_id_order(states);
   Arrays held;
-  for (VariableState* v : sorted) v->guard.lock_shared();
-  for (VariableState* v : states) held.push_back(v->value);
-  for (VariableState* v : sorted) v->guard.unlock_shared();
+  {
+    const ReadLocks locks(sorted);
+    for (VariableState* v : states) held.push_back(v->value);
+  }
   for (Array& a : held)
     if (!a.is_sparse()) a = a.copy();
   return held;
@@ -133,8 +134,9 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
     const Array cast = value.cast(v.type.dtype);
     fresh.push_back(cast.raw() == value.raw() ? cast.copy() : cast.contiguous());
   }
-  const VariableLocks writers(states);
   const std::vector<VariableState*> sorted = in_id_order(states);
+  const VariableLocks writers(states);
+  const ForkHold hold;
   for (VariableState* v : sorted) v->guard.lock();
   for (size_t i = 0; i < states.size(); ++i) {
     states[i]->value = std::move(fresh[i]);

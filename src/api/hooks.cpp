@@ -4,8 +4,8 @@
 #include "api/args.h"
 #include "ir/check.h"
 #include "ir/node.h"
+#include "ir/warn.h"
 #include "plan/function_impl.h"
-#include "plan/warn.h"
 
 namespace horngate::hooks {
 

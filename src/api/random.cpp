@@ -10,6 +10,7 @@
 #include "api/draws.h"
 #include "horngate/config.h"
 #include "horngate/ops/variables.h"
+#include "ir/fork.h"
 #include "prims/bodies.h"
 
 namespace horngate {
@@ -17,7 +18,6 @@ namespace {
 
 /// Where open seeds come from: another sequence in each process until set_random_seed.
 struct Seeds {
-  std::mutex mutex;
   std::mt19937_64 engine{fresh_seed()};
 
   static uint64_t fresh_seed() {
@@ -26,7 +26,10 @@ struct Seeds {
   }
 };
 
-// Never destroyed: graphs may be built while the process ends.
+constinit std::mutex seeds_mutex;
+const AtFork at_fork{seeds_mutex, ForkOrder::last};
+
+// Under the mutex. Never destroyed: graphs may be built while the process ends.
 Seeds& seeds() {
   static Seeds* const kSeeds = new Seeds;
   return *kSeeds;
@@ -61,15 +64,13 @@ Variable variable_of(const Tensor& value, const RandomVariableOptions& o) {
 
 int64_t seed_or_next(const std::optional<int64_t>& seed) {
   if (seed) return *seed;
-  Seeds& s = seeds();
-  const std::lock_guard lock(s.mutex);
-  return static_cast<int64_t>(s.engine() >> 1);
+  const std::lock_guard lock(seeds_mutex);
+  return static_cast<int64_t>(seeds().engine() >> 1);
 }
 
 void set_random_seed(uint64_t seed) {
-  Seeds& s = seeds();
-  const std::lock_guard lock(s.mutex);
-  s.engine.seed(seed);
+  const std::lock_guard lock(seeds_mutex);
+  seeds().engine.seed(seed);
 }
 
 Tensor draw_operand() {

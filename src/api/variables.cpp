@@ -9,6 +9,7 @@
 #include "horngate/config.h"
 #include "horngate/ops/control.h"
 #include "ir/checked.h"
+#include "ir/fork.h"
 #include "ir/scope.h"
 #include "prims/build.h"
 
@@ -86,7 +87,8 @@ Tensor to_dense(const Tensor& x) {
 }
 
 namespace {
-std::mutex uid_mutex;
+constinit std::mutex uid_mutex;
+const AtFork at_fork{uid_mutex, ForkOrder::last};
 std::map<std::string, int64_t>& uids() {
   static auto* map = new std::map<std::string, int64_t>;
   return *map;

@@ -18,6 +18,7 @@
 #include "engines/native/engine.h"
 #include "horngate/config.h"
 #include "ir/check.h"
+#include "ir/fork.h"
 
 namespace horngate {
 namespace {
@@ -27,10 +28,13 @@ namespace fs = std::filesystem;
 constexpr const char* kPrefix = "libhorngate_engine_";
 
 struct Registry {
-  std::mutex mutex;
   std::map<std::string, std::unique_ptr<Engine>> open;
   const Engine* current = nullptr;
 };
+constinit std::mutex registry_mutex;
+const AtFork at_fork{registry_mutex, ForkOrder::registry};
+
+/// Under the mutex.
 Registry& registry() {
   static auto* r = new Registry;  // engines are never closed
   return *r;
@@ -245,14 +249,14 @@ const Engine& native_engine() {
 }
 
 const Engine& find_engine(const std::string& name, const std::string& origin) {
+  std::lock_guard lock(registry_mutex);
   Registry& r = registry();
-  std::lock_guard lock(r.mutex);
   return find_locked(r, name, origin);
 }
 
 const Engine& current_engine() {
+  std::lock_guard lock(registry_mutex);
   Registry& r = registry();
-  std::lock_guard lock(r.mutex);
   if (!r.current) {
     const EngineChoice choice = engine_choice();
     r.current = &find_locked(r, choice.name, choice.source);
@@ -263,8 +267,8 @@ const Engine& current_engine() {
 }
 
 void reset_current_engine() {
+  std::lock_guard lock(registry_mutex);
   Registry& r = registry();
-  std::lock_guard lock(r.mutex);
   r.current = nullptr;
 }
 

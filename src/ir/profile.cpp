@@ -15,6 +15,7 @@
 
 #include "horngate/profile.h"
 #include "ir/check.h"
+#include "ir/fork.h"
 
 namespace horngate::profile {
 namespace {
@@ -45,7 +46,8 @@ struct Trace {
   size_t dropped = 0;
 };
 
-std::mutex mutex;
+constinit std::mutex mutex;
+const AtFork at_fork{mutex, ForkOrder::last};
 std::unique_ptr<Trace> trace;  // under the mutex; there is one while `on`
 
 uint32_t thread_number() {

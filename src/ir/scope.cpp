@@ -1,6 +1,7 @@
 // Name scopes, unique names, the function being called.
 #include "ir/scope.h"
 
+#include "ir/fork.h"
 #include "ir/name.h"
 
 #include <mutex>
@@ -17,7 +18,8 @@ struct Scopes {
 };
 thread_local Scopes scopes;
 
-std::mutex names_mutex;
+constinit std::mutex names_mutex;
+const AtFork at_fork{names_mutex, ForkOrder::last};
 std::unordered_map<std::string, int64_t>& names() {
   static auto* map = new std::unordered_map<std::string, int64_t>;
   return *map;
@@ -39,6 +41,8 @@ std::string in_the_name_of(const char* function, std::string_view text) {
 const std::string& current_scope() { return scopes.path; }
 
 void push_scope(std::string_view name) {
+  scopes.path.reserve(scopes.path.size() + name.size() +
+                      1);  // what follows all happens, or nothing
   scopes.lengths.push_back(scopes.path.size());
   scopes.path += name;
   scopes.path += '/';

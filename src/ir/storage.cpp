@@ -1,15 +1,15 @@
-// Storage: counted memory. Large blocks are kept for the next taker of that size, because on most
-// machines giving pages back and faulting them in again costs more than the work done on them.
+// Storage: counted memory. Large blocks are kept for the next taker of about that size, because on most
+// machines giving pages back and faulting them in again costs more than the work done on them. What nobody takes goes.
 #include <atomic>
+#include <bit>
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "horngate/array.h"
 #include "ir/check.h"
+#include "ir/fork.h"
 
 namespace horngate {
 
@@ -80,36 +80,126 @@ bool give_small(void* p, size_t capacity) {
   return true;
 }
 
-struct Cache {
-  std::mutex mutex;
-  std::unordered_map<size_t, std::vector<void*>> free;
-  size_t bytes = 0;
+/// A large block that waits for a taker; it lies in the block itself, so that giving back needs no memory.
+struct Idle {
+  Idle *newer, *older;  // among all
+  Idle *above, *below;  // of the same class, given back after it and before it
+  size_t capacity;
+  uint64_t since;  // how many blocks had been asked for
 };
-// Never destroyed: arrays of static storage duration may outlive any destructor order.
-Cache& cache() {
-  static Cache* c = new Cache;
-  return *c;
+static_assert(sizeof(Idle) <= sizeof(Storage::Block));
+
+/// Sizes come in classes, 16 from one power of two to the next: odd sizes find what others left.
+constexpr size_t kPerOctave = 16;
+constexpr size_t kClasses = (64 - 16) * kPerOctave;
+/// A block for which so many others were asked without a taker for it makes room when a new one is needed.
+constexpr uint64_t kOld = 1024;
+
+class Cache {
+ public:
+  void* take(size_t capacity);
+  /// What has to be freed, linked by `older`.
+  [[nodiscard]] Idle* make_room(size_t bytes);
+  [[nodiscard]] Idle* give(void* p, size_t capacity);
+  [[nodiscard]] Idle* release_all();
+
+ private:
+  static size_t class_of(size_t capacity) {
+    const auto octave = static_cast<size_t>(std::bit_width(capacity) - 1);
+    return (octave - 16) * kPerOctave + ((capacity >> (octave - 4)) & (kPerOctave - 1));
+  }
+  void unlink(Idle* idle);
+  /// The oldest, as long as `wanted` says so.
+  template <class F>
+  Idle* drop_while(F wanted);
+
+  Idle* top_[kClasses] = {};
+  Idle *newest_ = nullptr, *oldest_ = nullptr;
+  size_t bytes_ = 0;
+  uint64_t asked_ = 0;
+};
+
+constinit std::mutex cache_mutex;
+const AtFork at_fork{cache_mutex, ForkOrder::last};
+constinit Cache cache;  // under the mutex. Never destroyed: static arrays may outlive any order.
+
+void Cache::unlink(Idle* idle) {
+  (idle->newer ? idle->newer->older : newest_) = idle->older;
+  (idle->older ? idle->older->newer : oldest_) = idle->newer;
+  (idle->above ? idle->above->below : top_[class_of(idle->capacity)]) = idle->below;
+  if (idle->below) idle->below->above = idle->above;
+  bytes_ -= idle->capacity;
+}
+
+template <class F>
+Idle* Cache::drop_while(F wanted) {
+  Idle* dropped = nullptr;
+  while (oldest_ && wanted(*oldest_)) {
+    Idle* idle = oldest_;
+    unlink(idle);
+    idle->older = dropped;
+    dropped = idle;
+  }
+  return dropped;
+}
+
+void* Cache::take(size_t capacity) {
+  ++asked_;
+  Idle* idle = top_[class_of(capacity)];
+  if (idle) unlink(idle);
+  return idle;
+}
+
+Idle* Cache::make_room(size_t bytes) {
+  size_t freed = 0;
+  return drop_while([&](const Idle& idle) {
+    const bool drop = freed < bytes && asked_ - idle.since > kOld;
+    if (drop) freed += idle.capacity;
+    return drop;
+  });
+}
+
+Idle* Cache::give(void* p, size_t capacity) {
+  if (capacity > kCacheLimit) return new (p) Idle{nullptr, nullptr, nullptr, nullptr, capacity, 0};
+  Idle*& top = top_[class_of(capacity)];
+  auto* idle = new (p) Idle{nullptr, newest_, nullptr, top, capacity, asked_};
+  if (top) top->above = idle;
+  (newest_ ? newest_->newer : oldest_) = idle;
+  newest_ = top = idle;
+  bytes_ += capacity;
+  return drop_while([&](const Idle&) { return bytes_ > kCacheLimit; });
+}
+
+Idle* Cache::release_all() {
+  return drop_while([](const Idle&) { return true; });
+}
+
+void free_all(Idle* dropped) {
+  while (dropped) std::free(std::exchange(dropped, dropped->older));
 }
 
 size_t rounded(size_t bytes) {
-  const size_t unit = bytes >= kCachedFrom ? 4096 : kUnit;
-  check(bytes <= SIZE_MAX - 2 * unit, "array", bytes, " bytes cannot be allocated.");
+  check(bytes <= SIZE_MAX / 2, "array", bytes, " bytes cannot be allocated.");
+  const size_t unit = bytes >= kCachedFrom ? std::bit_floor(bytes) / kPerOctave : kUnit;
   return (bytes + unit - 1) / unit * unit;
 }
 
 void* take(size_t capacity) {
   if (void* p = take_small(capacity)) return p;
   if (capacity >= kCachedFrom) {
-    Cache& c = cache();
-    std::lock_guard lock(c.mutex);
-    if (auto it = c.free.find(capacity); it != c.free.end() && !it->second.empty()) {
-      void* p = it->second.back();
-      it->second.pop_back();
-      c.bytes -= capacity;
-      return p;
+    Idle* dropped;
+    {
+      std::lock_guard lock(cache_mutex);
+      if (void* p = cache.take(capacity)) return p;
+      dropped = cache.make_room(capacity);
     }
+    free_all(dropped);
   }
   void* p = std::aligned_alloc(64, sizeof(Storage::Block) + capacity);
+  if (!p && capacity >= kCachedFrom) {  // what is kept may be all that is left
+    release_cached_memory();
+    p = std::aligned_alloc(64, sizeof(Storage::Block) + capacity);
+  }
   if (!p)
     fail<RuntimeError>("array", "out of memory: ", capacity, " bytes could not be allocated.");
   return p;
@@ -117,13 +207,12 @@ void* take(size_t capacity) {
 
 void give(void* p, size_t capacity) {
   if (capacity >= kCachedFrom) {
-    Cache& c = cache();
-    std::lock_guard lock(c.mutex);
-    if (c.bytes + capacity <= kCacheLimit) {
-      c.free[capacity].push_back(p);
-      c.bytes += capacity;
-      return;
+    Idle* dropped;
+    {
+      std::lock_guard lock(cache_mutex);
+      dropped = cache.give(p, capacity);
     }
+    return free_all(dropped);
   }
   if (!give_small(p, capacity)) std::free(p);
 }
@@ -173,12 +262,12 @@ size_t Storage::bytes() const { return block_->bytes; }
 bool Storage::unique() const { return block_ && block_->refs.load(std::memory_order_acquire) == 1; }
 
 void release_cached_memory() {
-  Cache& c = cache();
-  std::lock_guard lock(c.mutex);
-  for (auto& [size, blocks] : c.free)
-    for (void* p : blocks) std::free(p);
-  c.free.clear();
-  c.bytes = 0;
+  Idle* dropped;
+  {
+    std::lock_guard lock(cache_mutex);
+    dropped = cache.release_all();
+  }
+  free_all(dropped);
 }
 
 }  // namespace horngate

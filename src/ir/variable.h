@@ -3,19 +3,19 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
-#include <shared_mutex>
 #include <string>
 
 #include "horngate/array.h"
 #include "horngate/tensor.h"
+#include "ir/fork.h"
 #include "ir/ref.h"
 #include "ir/type.h"
 
 namespace horngate {
 
 /// Locks are taken in id order. `writer` is held by a call that updates the variable, for the whole call;
-/// `guard` only for a snapshot (shared) or a commit (exclusive).
+/// `guard` only for a snapshot (shared) or a commit (exclusive, with a ForkHold around it: a child sees all of it or
+/// nothing).
 struct VariableState : Counted {
   VariableState(TensorType t, Array v);
   const uint64_t id;
@@ -26,8 +26,8 @@ struct VariableState : Counted {
   uint64_t version =
       next_version();  // of the value, no two alike in the process; guarded by `guard`
   static uint64_t next_version();
-  std::mutex writer;
-  std::shared_mutex guard;
+  ForkMutex writer;
+  ForkSharedMutex guard;
 };
 
 /// Number of the next call that draws from a random node.

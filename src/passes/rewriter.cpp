@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "ir/checked.h"
+#include "ir/interrupt.h"
 
 namespace horngate {
 namespace {
@@ -108,6 +109,7 @@ ValueId Rewriter::own_constant(const Array& value) {
 }
 
 SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
+  stop_if_asked();
   const Primitive& p = primitive(node.prim);
   if (types.size() == 1 && simplifies_) {
     const ValueId same = simplify(node, types);

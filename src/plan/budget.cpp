@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <set>
 
+#include "engines/native/engine.h"
 #include "ir/environment.h"
+#include "ir/fork.h"
 #include "prims/primitive.h"
 
 namespace horngate {
@@ -24,15 +25,10 @@ std::atomic<size_t>& budget() {
   return value;
 }
 
-struct Owners {
-  std::mutex mutex;
-  std::set<PlanOwner*> all;
-};
-// Never destroyed: functions of static duration may outlive any order.
-Owners& owners() {
-  static auto* o = new Owners;
-  return *o;
-}
+constinit std::mutex owners_mutex;
+const AtFork at_fork{owners_mutex, ForkOrder::owners};
+// Under the mutex. Never destroyed: functions of static duration may outlive any order.
+PlanOwner* first_owner = nullptr;
 
 /// Steps with their kernels, as measured on small nets. Element-wise nodes share one; convolutions keep a whole
 /// program of oneDNN.
@@ -53,7 +49,9 @@ void PlanBytes::set(size_t bytes) {
   bytes_ = bytes;
 }
 
-size_t plan_bytes() { return bytes_alive.load(std::memory_order_relaxed); }
+size_t plan_bytes() {
+  return bytes_alive.load(std::memory_order_relaxed) + native::derived_bytes_held();
+}
 size_t plan_budget() { return budget(); }
 void set_plan_budget(size_t bytes) { budget() = bytes; }
 uint64_t plan_time() { return time_now.load(std::memory_order_relaxed); }
@@ -73,12 +71,16 @@ size_t compiled_bytes(const Graph& g) {
 }
 
 PlanMembership::PlanMembership(PlanOwner& owner) : owner_(owner) {
-  const std::lock_guard lock(owners().mutex);
-  owners().all.insert(&owner_);
+  const std::lock_guard lock(owners_mutex);
+  owner_.next_ = first_owner;
+  if (first_owner) first_owner->before_ = &owner_.next_;
+  owner_.before_ = &first_owner;
+  first_owner = &owner_;
 }
 PlanMembership::~PlanMembership() {
-  const std::lock_guard lock(owners().mutex);
-  owners().all.erase(&owner_);
+  const std::lock_guard lock(owners_mutex);
+  *owner_.before_ = owner_.next_;
+  if (owner_.next_) owner_.next_->before_ = owner_.before_;
 }
 
 void keep_plan_budget(const void* newest) {
@@ -86,9 +88,9 @@ void keep_plan_budget(const void* newest) {
   size_t held = plan_bytes();
   if (held <= plan_budget()) return;
   std::vector<std::shared_ptr<const void>> dropped;  // freed after the lock
-  const std::lock_guard lock(owners().mutex);
+  const std::lock_guard lock(owners_mutex);
   std::vector<PlanOwner::Kept> kept;
-  for (PlanOwner* owner : owners().all) owner->list_plans(kept);
+  for (PlanOwner* owner = first_owner; owner; owner = owner->next_) owner->list_plans(kept);
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
   // A little more than needed, so that the next plan does not search again.
   const size_t goal = plan_budget() - plan_budget() / 8;

@@ -24,7 +24,7 @@ class PlanBytes {
   size_t bytes_ = 0;
 };
 
-/// Of all plans alive, about.
+/// Of all plans alive, about, with what they derived from variables and keep.
 size_t plan_bytes();
 /// HORNGATE_PLAN_BYTES, or 1 GiB.
 size_t plan_budget();
@@ -49,6 +49,11 @@ class PlanOwner {
 
  protected:
   ~PlanOwner() = default;
+
+ private:
+  friend class PlanMembership;
+  friend void keep_plan_budget(const void* newest);
+  PlanOwner *next_ = nullptr, **before_ = nullptr;  // in the list of all
 };
 
 /// As long as it lives, the owner may be asked. Its last member, so that all others are there.

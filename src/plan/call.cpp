@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engines/abi.h"
 #include "ir/align.h"
@@ -117,6 +118,19 @@ void FunctionImpl::Call::copy_shared_results(const Plan& plan) {
   }
 }
 
+namespace {
+
+/// What engines gave in a run, until it has an owner.
+struct Given {
+  std::vector<hg_buffer>& out;
+  ~Given() {
+    for (const hg_buffer& b : out)
+      if (b.release) b.release(b.owner);
+  }
+};
+
+}  // namespace
+
 void FunctionImpl::Call::run(const Plan& plan) {
   const hg_run control = host.control();
   for (const Segment& s : plan.segments) {
@@ -133,15 +147,16 @@ void FunctionImpl::Call::run(const Plan& plan) {
       host.flush();
       throw;
     }
+    const Given given{out};
     host.flush();
     for (size_t i = 0; i < out.size(); ++i) {
       if (!out[i].release) {
-        check<RuntimeError>(!is_given(plan, s.out[i]) || out[i].bytes == 0, "engine",
-                            "result ", i, " came without a way to give its memory back.");
+        check<RuntimeError>(!is_given(plan, s.out[i]) || out[i].bytes == 0, "engine", "result ", i,
+                            " came without a way to give its memory back.");
         continue;
       }
       owned.resize(plan.slots.size());
-      owned[s.out[i]] = std::shared_ptr<void>(out[i].owner, out[i].release);
+      owned[s.out[i]] = std::shared_ptr<void>(out[i].owner, std::exchange(out[i].release, nullptr));
       if (is_given(plan, s.out[i])) data[s.out[i]] = out[i].data;
     }
   }

@@ -57,6 +57,10 @@ Compiled::~Compiled() {
   if (&engine_ != &native_engine()) give_back(bytes_);
 }
 
+size_t Compiled::derived_bytes() const {
+  return &engine_ == &native_engine() ? native::derived_bytes_of(executable_) : 0;
+}
+
 void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
   std::unique_lock lock(serial_, std::defer_lock);
   if (!engine_.has(HG_CAP_CONCURRENT_RUN)) lock.lock();

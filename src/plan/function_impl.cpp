@@ -5,9 +5,9 @@
 
 #include "engines/abi.h"
 #include "ir/check.h"
+#include "ir/warn.h"
 #include "passes/fold_ints.h"
 #include "plan/call.h"
-#include "plan/warn.h"
 #include "prims/primitive.h"
 
 namespace horngate {
@@ -87,6 +87,7 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
   std::sort(lock_order_.begin(), lock_order_.end(), [&](uint32_t a, uint32_t b) {
     return program_.variables[a]->id < program_.variables[b]->id;
   });
+  for (uint32_t i : lock_order_) locked_.push_back(program_.variables[i].get());
   for (uint32_t i = 0; i < program_.updated.size(); ++i) updated_order_.push_back(i);
   std::sort(updated_order_.begin(), updated_order_.end(), [&](uint32_t a, uint32_t b) {
     return program_.variables[program_.updated[a]]->id <
@@ -186,7 +187,9 @@ InputInts FunctionImpl::keyed_ints(const std::vector<Array>& feeds) const {
   return ints;
 }
 
-PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, bool training) {
+PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, bool training,
+                               const void*& made) {
+  made = nullptr;
   std::shared_ptr<Cached> entry, dropped;
   {
     std::lock_guard lock(plans_mutex_);
@@ -203,7 +206,12 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
       entry = std::make_shared<Cached>();
       entry->key = key;
       plans_.push_front(entry);
-      by_key_[key] = plans_.begin();
+      try {
+        by_key_.emplace(key, plans_.begin());
+      } catch (...) {
+        plans_.pop_front();
+        throw;
+      }
       if (plans_.size() > kMaxPlans) {
         dropped = plans_.back();  // freed after the lock
         by_key_.erase(dropped->key);
@@ -219,14 +227,17 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
   }
   PlanRef plan = make_plan(prepared(training), program_types(feeds), keyed_ints(feeds), context_,
                            engine(), &open_parts_);
+  bool are_many = false;
   {
     std::lock_guard lock(plans_mutex_);
+    if (!plan->is_shared) are_many = note_shape(key);
     entry->plan = plan;
     entry->used = plan_time();
     ++plans_made_;
-    if (!plan->is_shared && ++shapes_compiled_ == kManyShapes) warn_of_many_shapes(key);
   }
+  if (are_many) warn_of_many_shapes();
   keep_plan_budget(entry.get());
+  made = entry.get();
   return plan;
 }
 
@@ -247,14 +258,24 @@ std::shared_ptr<const void> FunctionImpl::drop_plan(const void* plan) {
   return dropped;
 }
 
-void FunctionImpl::warn_of_many_shapes(const Key& key) {
-  if (std::exchange(warned_, true)) return;
-  // Which dimension differs from another plan: the first word of the keys that is not equal.
+bool FunctionImpl::note_shape(const Key& key) {
+  if (shapes_.size() == kManyShapes ||
+      std::find(shapes_.begin(), shapes_.end(), key) != shapes_.end())
+    return false;
+  shapes_.push_back(key);
+  return shapes_.size() == kManyShapes;
+}
+
+/// Once: the list of shapes is full then and stays as it is.
+void FunctionImpl::warn_of_many_shapes() const {
+  // Which dimension differs: the first word of the last key that is not equal to that of another.
   std::string which = "an input's shape";
-  for (const auto& other : plans_) {
-    if (other->key == key || other->key.size() != key.size()) continue;
+  const Key& key = shapes_.back();
+  for (size_t i = shapes_.size() - 1; i-- > 0;) {
+    const Key& other = shapes_[i];
+    if (other.size() != key.size()) continue;
     const size_t at = static_cast<size_t>(
-        std::mismatch(key.begin(), key.end(), other->key.begin()).first - key.begin());
+        std::mismatch(key.begin(), key.end(), other.begin()).first - key.begin());
     size_t word = 1;
     for (const Input& in : inputs_) {
       const size_t n = in.is_open || in.is_phase ? 0 : in.type.shape.ndim();
@@ -299,8 +320,10 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   }
   std::lock_guard lock(plan.next_mutex);
   if (const auto it = plan.next.find(key); it != plan.next.end()) return it->second;
+  PlanRef next = make_plan(*plan.rest, c.types, c.ints, context_, engine(), nullptr);
+  const ForkHold hold;
   if (plan.next.size() >= kMaxPlans) plan.next.clear();
-  return plan.next[key] = make_plan(*plan.rest, c.types, c.ints, context_, engine(), nullptr);
+  return plan.next[std::move(key)] = std::move(next);
 }
 
 /// All updates appear together. Nothing here can fail once a variable has been written.
@@ -308,6 +331,7 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
   const auto variable = [&](size_t update) -> VariableState& {
     return *program_.variables[program_.updated[update]];
   };
+  const ForkHold hold;
   for (uint32_t u : updated_order_) variable(u).guard.lock();
   struct Unlock {
     FunctionImpl& f;
@@ -370,7 +394,8 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
       const Array wide = c.feeds[i].cast(DType::int64);
       for (int64_t k = 0; k < wide.size(); ++k) key.push_back(wide.data<int64_t>()[k]);
     }
-  PlanRef plan = plan_for(key, c.feeds, training);
+  const void* made;
+  PlanRef plan = plan_for(key, c.feeds, training, made);
 
   // Trainers of a variable take turns: they hold its writer lock for the whole call.
   for (uint32_t u : updated_order_) program_.variables[program_.updated[u]]->writer.lock();
@@ -388,20 +413,32 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   c.inputs.assign(program_.graph.inputs.size(), nullptr);
   c.stamps.assign(program_.graph.inputs.size(), 0);
   for (size_t i = 0; i < n_fed; ++i) c.inputs[i] = c.pointer_of(c.feeds[i]);
-  for (uint32_t i : lock_order_) program_.variables[i]->guard.lock_shared();
-  for (uint32_t i : lock_order_) {
-    const VariableState& v = *program_.variables[i];
-    c.variables[i] = v.value.storage();  // a sparse value never changes and needs no holding
-    c.inputs[n_fed + i] = c.pointer_of(v.value);
-    c.stamps[n_fed + i] = v.version;
+  {
+    const ReadLocks locks(locked_);
+    for (uint32_t i : lock_order_) {
+      const VariableState& v = *program_.variables[i];
+      c.variables[i] = v.value.storage();  // a sparse value never changes and needs no holding
+      c.inputs[n_fed + i] = c.pointer_of(v.value);
+      c.stamps[n_fed + i] = v.version;
+    }
   }
-  for (size_t i = lock_order_.size(); i-- > 0;)
-    program_.variables[lock_order_[i]]->guard.unlock_shared();
   c.draws.resize(program_.draws.size());
   for (size_t i = 0; i < program_.draws.size(); ++i) {
     c.draws[i] = {program_.draws[i]->next.fetch_add(1, std::memory_order_relaxed), 0};
     c.inputs[n_fed + n_variables + i] = c.draws[i].data();
   }
+  // A call that fails has drawn nothing, unless another has drawn meanwhile.
+  struct GiveBack {
+    const Program& program;
+    Call& c;
+    bool is_done = false;
+    ~GiveBack() {
+      for (size_t i = 0; !is_done && i < c.draws.size(); ++i) {
+        uint64_t next = c.draws[i][0] + 1;
+        program.draws[i]->next.compare_exchange_strong(next, next - 1, std::memory_order_relaxed);
+      }
+    }
+  } draws{program_, c};
 
   // All that may fail or be interrupted.
   while (plan->rest) {
@@ -416,7 +453,11 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   c.finish(*plan, true);
   c.copy_shared_results(*plan);
 
+  // The first run may have derived values from variables, and keeps them.
+  if (made && plan_bytes() > plan_budget()) keep_plan_budget(made);
+
   if (!program_.updated.empty()) commit(c, *plan);
+  draws.is_done = true;
   return std::move(c.outputs);
 }
 

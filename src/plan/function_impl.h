@@ -5,11 +5,11 @@
 #include <atomic>
 #include <functional>
 #include <list>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "horngate/function.h"
+#include "ir/interrupt.h"
 #include "ir/to_graph.h"
 #include "plan/plan.h"
 
@@ -49,7 +49,7 @@ class FunctionImpl final : PlanOwner {
   };
   struct Cached {
     Key key;
-    std::mutex building;
+    ForkMutex building;
     PlanRef plan;
     uint64_t used = 0;
   };
@@ -61,11 +61,15 @@ class FunctionImpl final : PlanOwner {
   void find_keyed_inputs();
   InputInts keyed_ints(const std::vector<Array>& feeds) const;
   const Graph& prepared(bool training);
-  PlanRef plan_for(const Key& key, const std::vector<Array>& feeds, bool training);
+  /// `made`: how the budget knows it, when it was made for this call.
+  PlanRef plan_for(const Key& key, const std::vector<Array>& feeds, bool training,
+                   const void*& made);
   PlanRef next_plan(Plan& plan, Call& call);
   void commit(Call& call, const Plan& plan);
   std::vector<TensorType> program_types(const std::vector<Array>& feeds) const;
-  void warn_of_many_shapes(const Key& key);
+  /// Whether this is the shape that makes them many.
+  bool note_shape(const Key& key);
+  void warn_of_many_shapes() const;
 
   const Engine& engine() const { return engine_ ? *engine_ : current_engine(); }
 
@@ -75,37 +79,42 @@ class FunctionImpl final : PlanOwner {
   Program program_;
   PlanContext context_;
   std::vector<uint32_t> lock_order_;     // variables by id
+  std::vector<VariableState*> locked_;   // the same
   std::vector<uint32_t> updated_order_;  // numbers of updates, by id of their variable
 
   bool uses_phase_ = false;
-  std::mutex prepare_mutex_;
+  ForkMutex prepare_mutex_;
   std::unique_ptr<const Graph> prepared_[2];
-  mutable std::mutex plans_mutex_;
+  mutable LeafMutex plans_mutex_;
   std::list<std::shared_ptr<Cached>> plans_;  // most recently used first
   std::unordered_map<Key, std::list<std::shared_ptr<Cached>>::iterator, KeyHash> by_key_;
-  size_t plans_made_ = 0, shapes_compiled_ = 0;
+  size_t plans_made_ = 0;
+  std::vector<Key>
+      shapes_;  // that were planned for themselves, the first few: one may come again after its plan went
   OpenParts open_parts_;
-  bool warned_ = false;
   const PlanMembership membership_{*this};
 };
 
-/// While one is alive on a thread, calls on it give up once *stop is true.
-class StopScope {
- public:
-  explicit StopScope(const std::atomic<bool>* stop);
-  ~StopScope();
-
- private:
-  const std::atomic<bool>* before_;
-};
-
-/// Asked about every 50 ms during a call; non-zero interrupts it. For Ctrl-C in Python.
-void set_interrupt_check(int (*check)());
 /// Where lines of print_tensor go; standard error by default.
 void set_print_handler(std::function<void(const std::string&)> handler);
 
 /// Each variable once, in the order in which locks are taken.
 std::vector<VariableState*> in_id_order(std::vector<VariableState*> variables);
+
+/// Readers' locks of several variables, in the order of in_id_order.
+class ReadLocks {
+ public:
+  explicit ReadLocks(const std::vector<VariableState*>& sorted) : sorted_(sorted) {
+    for (VariableState* v : sorted_) v->guard.lock_shared();
+  }
+  ~ReadLocks() {
+    for (VariableState* v : sorted_) v->guard.unlock_shared();
+  }
+  ReadLocks(const ReadLocks&) = delete;
+
+ private:
+  const std::vector<VariableState*>& sorted_;
+};
 
 /// Writers' locks of several variables at once, in id order.
 class VariableLocks {

@@ -1,7 +1,6 @@
 // Host: what a running engine asks of us: shall it stop, and where do lines of print_tensor go.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -19,11 +18,6 @@ struct Host {
   static int stopped(void* self);
   static void log(void* self, int level, const char* text);
 
-  /// Milliseconds. The coarse clock costs a quarter of the exact one, and is asked before every step.
-  static int64_t now();
-
-  static constexpr int64_t kPeriod = 50;
-  int64_t next_check_ = now() + kPeriod;
   std::vector<std::string> lines_;
 };
 

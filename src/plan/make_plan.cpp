@@ -278,6 +278,7 @@ size_t Plan::total_bytes() {
     Plan& plan = *todo.back();
     todo.pop_back();
     total += plan.bytes.get();
+    for (const Segment& s : plan.segments) total += s.compiled->derived_bytes();
     // One that is being made is not waited for.
     const std::unique_lock lock(plan.next_mutex, std::try_to_lock);
     if (!lock) continue;

@@ -8,10 +8,10 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "ir/fork.h"
 #include "ir/graph.h"
 
 namespace horngate {
@@ -44,7 +44,7 @@ class OpenParts {
     Graph graph;
     std::weak_ptr<Compiled> compiled;
   };
-  std::mutex mutex_;
+  ForkMutex mutex_;
   std::vector<Entry> entries_;
 };
 

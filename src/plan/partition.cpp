@@ -9,10 +9,11 @@
 #include "engines/abi.h"
 #include "ir/check.h"
 #include "ir/environment.h"
+#include "ir/fork.h"
 #include "ir/to_graph.h"
+#include "ir/warn.h"
 #include "passes/rewriter.h"
 #include "plan/plan.h"
-#include "plan/warn.h"
 #include "prims/build.h"
 
 namespace horngate {
@@ -130,15 +131,21 @@ std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n,
   return simpler;
 }
 
+constinit std::mutex told_mutex;
+const AtFork at_fork{told_mutex, ForkOrder::last};
+
 void report(const GraphNode& n, const Engine& e) {
-  static std::mutex mutex;
   static auto* told = new std::set<std::string>;
   const char* prim = primitive(n.prim).name;
   check<NotImplementedError>(!environment_flag("HORNGATE_STRICT"), text_of("engine ", e.api->name),
                              "cannot run ", prim,
                              " and has no decomposition for it. Engines that can: native.");
-  std::lock_guard lock(mutex);
-  if (told->insert(text_of(e.api->name, "/", prim)).second)
+  bool is_new;
+  {
+    std::lock_guard lock(told_mutex);
+    is_new = told->insert(text_of(e.api->name, "/", prim)).second;
+  }
+  if (is_new)
     warn(text_of("engine ", e.api->name, ": cannot run ", prim, "; that part runs on native."));
 }
 

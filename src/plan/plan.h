@@ -3,10 +3,10 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "engines/registry.h"
+#include "ir/fork.h"
 #include "passes/passes.h"
 #include "plan/budget.h"
 #include "plan/open_dims.h"
@@ -23,6 +23,8 @@ class Compiled {
   void run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const;
   const Engine& engine() const { return engine_; }
   size_t bytes() const { return bytes_; }
+  /// What it keeps besides, from its last run on: values that it derived from variables.
+  size_t derived_bytes() const;
 
  private:
   void check_outputs(const hg_buffer* out) const;
@@ -31,7 +33,7 @@ class Compiled {
   size_t bytes_;
   void* executable_ = nullptr;
   std::vector<size_t> out_bytes_;  // of a plug-in's results
-  mutable std::mutex serial_;  // for engines that cannot run one executable on two threads
+  mutable ForkMutex serial_;       // for engines that cannot run one executable on two threads
 };
 
 /// Number of a value in the table of a call: the program's inputs first, then what segments make.
@@ -69,7 +71,7 @@ struct Plan {
   GraphRef rest;
   std::vector<SlotId> crossing;
   size_t n_needed = 0;
-  std::mutex next_mutex;
+  ForkMutex next_mutex;
   std::map<std::vector<int64_t>, std::shared_ptr<Plan>> next;
 
   PlanBytes bytes;

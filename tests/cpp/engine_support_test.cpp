@@ -15,8 +15,8 @@
 #include "engines/common/primitives.h"
 #include "engines/registry.h"
 #include "ir/to_graph.h"
+#include "ir/warn.h"
 #include "plan/plan.h"
-#include "plan/warn.h"
 #include "prims/build.h"
 
 namespace horngate {

@@ -12,8 +12,8 @@
 
 #include "engines/registry.h"
 #include "error_of.h"
+#include "ir/warn.h"
 #include "on_engine.h"
-#include "plan/warn.h"
 
 namespace horngate {
 namespace {

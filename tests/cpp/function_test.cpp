@@ -6,8 +6,8 @@
 
 #include "error_of.h"
 #include "finite_differences.h"
+#include "ir/warn.h"
 #include "plan/function_impl.h"
-#include "plan/warn.h"
 #include "prims/build.h"
 
 namespace horngate {
@@ -314,6 +314,61 @@ TEST(PlanCache, PlansOfComputedSizesCount) {
   for (int64_t n = 1; n < 300; ++n)
     EXPECT_EQ(f({ones_array({n % 40 + 1})})[0].size(), (n % 40 + 1) * (n % 40 + 1));
   EXPECT_LE(plan_bytes(), plan_budget() + 30'000);
+}
+
+// What is derived from weights (they are packed for products) is part of a plan.
+TEST(PlanCache, DerivedValuesCount) {
+  const Tensor x = placeholder({.shape = {None, 256}});
+  const Variable w = variable(Array::full(DType::float32, {256, 256}, 0.5));
+  const Function f = function({x}, {dot(x, w)});
+  const auto call = [&](int64_t n) {
+    return f({Array::full(DType::float32, {n, 256}, 1.0)})[0].data<float>()[0];
+  };
+  const size_t before = plan_bytes();
+  EXPECT_EQ(call(2), 128.0f);
+  const size_t one = plan_bytes() - before;
+  EXPECT_GT(one, 256u * 256u * 4u);
+  const Budget scope(before + 5 * one);
+  for (int64_t n = 3; n < 40; ++n) {
+    EXPECT_EQ(call(n), 128.0f);
+    EXPECT_LE(plan_bytes(), plan_budget());
+  }
+  EXPECT_GE(f.impl()->plan_count(), 3u);
+  EXPECT_LE(f.impl()->plan_count(), 5u);
+}
+
+TEST(PlanCache, ShapesThatComeAgainAreNotNewOnes) {
+  const Tensor x = placeholder({.shape = {None}, .name = "data"});
+  const Function f = function({x}, {x + 1.0}, {}, {.name = "again"});
+  std::vector<std::string> warnings;
+  set_warning_handler([&](const std::string& text) { warnings.push_back(text); });
+  {
+    const Budget scope(1);
+    for (int i = 0; i < 100; ++i) (void)f({ones_array({1 + i % 2})});
+    EXPECT_EQ(f.impl()->plans_made(), 100u);
+    EXPECT_EQ(warnings, std::vector<std::string>{});
+    for (int64_t n = 3; n < 60; ++n) (void)f({ones_array({n})});
+  }
+  set_warning_handler({});
+  EXPECT_EQ(
+      warnings,
+      std::vector<std::string>{
+          "again: 33 different input shapes so far; axis 0 of input \"data\" varies. Each new "
+          "shape is planned once: padding to a few sizes is faster."});
+}
+
+TEST(Draws, AFailedCallDrawsNothing) {
+  const Tensor x = placeholder({.shape = {None, 1}, .dtype = DType::int32});
+  const Tensor y = random_uniform({4}, {.seed = 5}) + sum(gather(ones({3, 1}), x)) * 0.0;
+  const Function f = function({x}, {y}), g = function({x}, {y});
+  const auto good = Array::of<int32_t>({0, 1}, {2, 1}), bad = Array::of<int32_t>({0, 9}, {2, 1});
+  const std::vector<float> first = f({good})[0].to_vector<float>();
+  EXPECT_THROW((void)f({bad}), Error);
+  const std::vector<float> second = f({good})[0].to_vector<float>();
+  const Tensor again = random_uniform({4}, {.seed = 5});
+  const Function h = function({}, {again});
+  EXPECT_EQ(h()[0].to_vector<float>(), first);
+  EXPECT_EQ(h()[0].to_vector<float>(), second);
 }
 
 TEST(Names, AreUniquePerScope) {

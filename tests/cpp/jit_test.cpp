@@ -405,5 +405,34 @@ TEST(Jit, EqualProgramsShareCode) {
   EXPECT_EQ(first, second);
 }
 
+// Programs come and go: those that are gone make room.
+TEST(Jit, CodesThatNobodyHoldsMakeRoom) {
+  uint32_t number = 0;
+  const auto next = [&] {
+    jit::Recording r(jit::Isa::avx512, 4);
+    const float value = static_cast<float>(++number);
+    uint32_t bits;
+    std::memcpy(&bits, &value, 4);
+    const jit::Id x = jit::lower_load(r, DType::float32, 0);
+    const Instr add = {Op::add, Lane::f32, Lane::f32};
+    jit::lower_store(r, DType::float32, 1,
+                     jit::lower(r, add, x, jit::lower_constant(r, Lane::f32, bits), jit::kNoId));
+    return jit::compile(r);
+  };
+  const size_t before = jit::code_count();
+  std::vector<std::shared_ptr<const jit::Code>> held;
+  for (int i = 0; i < 9000; ++i) held.push_back(next());
+  EXPECT_NE(held.back(), nullptr);
+  EXPECT_EQ(jit::code_count(), before + 9000);
+  for (int i = 0; i < 16000; ++i) ASSERT_NE(next(), nullptr) << i;
+  EXPECT_EQ(jit::code_count(), before + 9000);
+  // More than may be alive at once: the rest runs without.
+  while (held.size() < 20000 && held.back()) held.push_back(next());
+  EXPECT_EQ(held.back(), nullptr);
+  held.clear();
+  EXPECT_EQ(jit::code_count(), before);
+  EXPECT_NE(next(), nullptr);
+}
+
 }  // namespace
 }  // namespace horngate::native::fused

@@ -8,8 +8,8 @@
 #include "engines/abi.h"
 #include "engines/common/api.h"
 #include "ir/to_graph.h"
+#include "ir/warn.h"
 #include "plan/plan.h"
-#include "plan/warn.h"
 #include "prims/primitive.h"
 
 namespace horngate {

@@ -1,8 +1,14 @@
 // Who gets which piece of a parallel loop.
 #include "engines/native/threads.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -89,6 +95,66 @@ TEST(Threads, UnitsRunOnceAndSlotsNeverOverlap) {
   EXPECT_FALSE(overlapped);
   for (const auto& count : times) ASSERT_EQ(count, 1);
 }
+
+TEST(Threads, WhatALoopThrowsComesOut) {
+  set_thread_count(3);
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> calls{0};
+    const auto loop = [&](bool in_workers) {
+      parallel_for(300, 1, [&](int64_t, int64_t) {
+        ++calls;
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
+        if (in_workers == (thread_index() != 0)) throw std::runtime_error("stop");
+      });
+    };
+    EXPECT_THROW(loop(false), std::runtime_error);
+    EXPECT_THROW(loop(true), std::runtime_error);
+    std::atomic<int64_t> sum{0};
+    parallel_for(300, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+    EXPECT_EQ(sum, 300);
+  }
+  set_thread_count(0);
+}
+
+/// Bytes of address space in use.
+size_t address_space() {
+  size_t pages = 0;
+  if (std::FILE* f = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(f, "%zu", &pages) != 1) pages = 0;
+    std::fclose(f);
+  }
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need terabytes
+// A thread takes 8 MB of it for its stack.
+TEST(Threads, FewerThanWereAskedForWillDo) {
+  for (const size_t room : {size_t{0}, size_t{100} << 20}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      const rlimit limit{address_space() + room, RLIM_INFINITY};
+      if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+      set_thread_count(1024);
+      bool well = true;
+      for (int round = 0; round < 5; ++round) {
+        std::atomic<int64_t> sum{0};
+        parallel_for(100'000, 10, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) sum += i;
+        });
+        well &= sum == int64_t{100'000} * 99'999 / 2;
+      }
+      sigset_t blocked;
+      pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+      _exit(well && !sigismember(&blocked, SIGINT) ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status)) << "room " << room << ", signal " << WTERMSIG(status);
+    EXPECT_EQ(WEXITSTATUS(status), 0) << "room " << room;
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace horngate::native

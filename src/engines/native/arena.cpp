@@ -3,85 +3,107 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
-#include <map>
 #include <mutex>
 
+#include "horngate/array.h"
 #include "ir/check.h"
+#include "ir/fork.h"
 
 namespace horngate::native {
 namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
 
-struct ArenaPool {
-  std::mutex mutex;
-  std::multimap<size_t, std::byte*> idle;  // by capacity
-  size_t held = 0;
+/// At the beginning of an idle arena, so that giving it back needs no memory.
+struct Idle {
+  Idle* larger;
+  size_t capacity;
 };
-ArenaPool& pool() {
-  static auto* p = new ArenaPool;  // leaked: plans of static duration may outlive any order
-  return *p;
+
+constinit std::mutex mutex;
+const AtFork at_fork{mutex, ForkOrder::last};
+Idle* smallest = nullptr;  // idle ones by capacity: they are few
+size_t held = 0;
+
+void unmap(Idle* idle) {
+  held -= idle->capacity;
+  munmap(idle, idle->capacity);
 }
 
+/// The smallest idle arena with room for that many bytes. Where all are too small, the largest goes: the caller makes
+/// one with room to grow.
+Idle* take(size_t bytes) {
+  Idle** at = &smallest;
+  while (*at && (*at)->capacity < bytes && (*at)->larger) at = &(*at)->larger;
+  Idle* const found = *at;
+  if (!found) return nullptr;
+  *at = found->larger;
+  if (found->capacity >= bytes) return found;
+  unmap(found);
+  return nullptr;
+}
+
+/// Null when the system has no more.
 std::byte* map_memory(size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
-    fail<RuntimeError>("function", "out of memory: a plan needs ", bytes, " bytes.");
+  if (p == MAP_FAILED) return nullptr;
   if (bytes >= 2 * kHuge)
     madvise(p, bytes, MADV_HUGEPAGE);  // fewer faults and misses; harmless when refused
   return static_cast<std::byte*>(p);
+}
+
+size_t whole_pages(size_t bytes) {
+  const size_t unit = bytes >= kHuge ? kHuge : 4096;
+  return (bytes + unit - 1) / unit * unit;
 }
 
 }  // namespace
 
 ArenaLease::ArenaLease(size_t bytes) {
   if (bytes == 0) return;
-  ArenaPool& p = pool();
   {
-    std::lock_guard lock(p.mutex);
-    if (auto it = p.idle.lower_bound(bytes); it != p.idle.end()) {
-      capacity_ = it->first;
-      data_ = it->second;
-      p.idle.erase(it);
+    std::lock_guard lock(mutex);
+    if (Idle* idle = take(bytes)) {
+      capacity_ = idle->capacity;
+      data_ = reinterpret_cast<std::byte*>(idle);
       return;
     }
-    // None is large enough: the largest idle one is replaced by one with room to grow.
-    if (!p.idle.empty()) {
-      auto last = std::prev(p.idle.end());
-      munmap(last->second, last->first);
-      p.held -= last->first;
-      p.idle.erase(last);
-    }
   }
-  const size_t unit = bytes >= kHuge ? kHuge : 4096;
-  capacity_ = (bytes + bytes / 4 + unit - 1) / unit * unit;
+  check<RuntimeError>(bytes <= SIZE_MAX / 4, "function", "a plan needs ", bytes, " bytes.");
+  capacity_ = whole_pages(bytes + bytes / 4);
   data_ = map_memory(capacity_);
-  std::lock_guard lock(p.mutex);
-  p.held += capacity_;
+  if (!data_) {  // what is kept for later may be all that is left
+    release_arenas();
+    release_cached_memory();
+    capacity_ = whole_pages(bytes);
+    data_ = map_memory(capacity_);
+    check<RuntimeError>(data_ != nullptr, "function", "out of memory: a plan needs ", bytes,
+                        " bytes.");
+  }
+  std::lock_guard lock(mutex);
+  held += capacity_;
 }
 
 ArenaLease::~ArenaLease() {
   if (!data_) return;
-  ArenaPool& p = pool();
-  std::lock_guard lock(p.mutex);
-  p.idle.emplace(capacity_, data_);
+  std::lock_guard lock(mutex);
+  Idle** at = &smallest;
+  while (*at && (*at)->capacity < capacity_) at = &(*at)->larger;
+  *at = new (data_) Idle{*at, capacity_};
 }
 
 void release_arenas() {
-  ArenaPool& p = pool();
-  std::lock_guard lock(p.mutex);
-  for (auto& [capacity, data] : p.idle) {
-    munmap(data, capacity);
-    p.held -= capacity;
+  std::lock_guard lock(mutex);
+  while (smallest) {
+    Idle* const idle = smallest;
+    smallest = idle->larger;
+    unmap(idle);
   }
-  p.idle.clear();
 }
 
 size_t arena_bytes_held() {
-  ArenaPool& p = pool();
-  std::lock_guard lock(p.mutex);
-  return p.held;
+  std::lock_guard lock(mutex);
+  return held;
 }
 
 }  // namespace horngate::native

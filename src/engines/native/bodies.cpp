@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "ir/fork.h"
 #include "passes/rewriter.h"
 
 namespace horngate::native {
@@ -29,10 +30,12 @@ struct Table {
     Graph graph;
     std::weak_ptr<Executable> executable;
   };
-  std::mutex mutex;
   std::unordered_multimap<uint64_t, std::shared_ptr<Entry>> entries;
   std::atomic<size_t> compiled{0};
 };
+
+constinit std::mutex table_mutex;
+const AtFork at_fork{table_mutex, ForkOrder::last};
 
 Table& table() {
   static auto* t = new Table;  // executables may die after the statics
@@ -44,16 +47,17 @@ Table& table() {
 std::shared_ptr<Executable> compile_body(const Graph& body) {
   Table& t = table();
   const uint64_t h = hash_of(body);
-  const auto find = [&]() -> std::shared_ptr<Executable> {
+  {
+    // Freed after the lock, if we are the last to hold them: that takes it again.
+    std::vector<std::shared_ptr<Executable>> others;
+    std::lock_guard lock(table_mutex);
+    others.reserve(t.entries.count(h));
     const auto [first, last] = t.entries.equal_range(h);
     for (auto it = first; it != last; ++it)
-      if (auto exe = it->second->executable.lock(); exe && same_graph(it->second->graph, body))
-        return exe;
-    return nullptr;
-  };
-  {
-    std::lock_guard lock(t.mutex);
-    if (auto exe = find()) return exe;
+      if (auto exe = it->second->executable.lock()) {
+        others.push_back(std::move(exe));
+        if (same_graph(it->second->graph, body)) return others.back();
+      }
   }
   auto entry = std::make_shared<Table::Entry>();
   entry->graph = body;
@@ -61,7 +65,7 @@ std::shared_ptr<Executable> compile_body(const Graph& body) {
   const auto forget = [h, raw = entry.get()](Executable* exe) {
     Table& table_now = table();
     {
-      std::lock_guard lock(table_now.mutex);
+      std::lock_guard lock(table_mutex);
       const auto [first, last] = table_now.entries.equal_range(h);
       for (auto it = first; it != last; ++it)
         if (it->second.get() == raw) {
@@ -73,7 +77,7 @@ std::shared_ptr<Executable> compile_body(const Graph& body) {
   };
   std::shared_ptr<Executable> exe(new Executable(body), forget);
   entry->executable = exe;
-  std::lock_guard lock(t.mutex);
+  std::lock_guard lock(table_mutex);
   t.entries.emplace(h, std::move(entry));
   return exe;
 }

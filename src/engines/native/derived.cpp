@@ -12,6 +12,16 @@ namespace {
 std::atomic<size_t> held{0};
 constexpr size_t kMost = size_t{1} << 30;  // beyond that, values are derived again in each run
 
+Derived::Bytes allocate(size_t size) {
+  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, aligned_bytes(size)));
+  check<RuntimeError>(memory != nullptr, "function", "out of memory: ", size, " bytes.");
+  held += size;
+  return Derived::Bytes(memory, [size](const std::byte* p) {
+    held -= size;
+    std::free(const_cast<std::byte*>(p));
+  });
+}
+
 }  // namespace
 
 size_t derived_bytes_held() { return held; }
@@ -32,25 +42,21 @@ Derived::Bytes Derived::get(Executable& exe, const void* const* in, const uint64
     std::lock_guard lock(mutex_);
     if (is_for(exe, stamps)) return bytes_;
   }
-  const size_t size = exe.derived_bytes();
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(64, aligned_bytes(size)));
-  check<RuntimeError>(memory != nullptr, "function", "out of memory: ", size, " bytes.");
-  held += size;
-  Bytes fresh(memory, [size](const std::byte* p) {
-    held -= size;
-    std::free(const_cast<std::byte*>(p));
-  });
-  exe.derive(in, memory, arena, context);
-  bool known = held <= kMost;
   std::vector<uint64_t> now;
+  bool known = true;
   for (uint32_t i : exe.stable_inputs()) {
     now.push_back(stamps[i]);
     known &= stamps[i] != 0;
   }
-  if (known) {
-    std::lock_guard lock(mutex_);
-    stamps_ = std::move(now);
-    bytes_ = fresh;
+  const size_t size = exe.derived_bytes();
+  Bytes fresh = allocate(size);
+  exe.derive(in, const_cast<std::byte*>(fresh.get()), arena, context);
+  if (known && held <= kMost) {
+    Bytes before = fresh;  // the old ones are freed after the lock
+    const std::lock_guard lock(mutex_);
+    stamps_.swap(now);
+    bytes_.swap(before);
+    kept_ = size;
   }
   return fresh;
 }

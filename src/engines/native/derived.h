@@ -2,8 +2,9 @@
 // run until a stamp changes.
 #pragma once
 
-#include "engines/native/arena.h"
+#include "engines/native/engine.h"
 #include "engines/native/executable.h"
+#include "ir/fork.h"
 
 namespace horngate::native {
 
@@ -16,16 +17,16 @@ class Derived {
   /// The derived values for these inputs. `stamps`, one per input: equal ones mean equal contents, 0 says nothing.
   Bytes get(Executable& exe, const void* const* in, const uint64_t* stamps, std::byte* arena,
             RunContext& context);
+  /// What is kept of them.
+  size_t bytes() const { return kept_.load(std::memory_order_relaxed); }
 
  private:
   bool is_for(const Executable& exe, const uint64_t* stamps) const;
 
-  std::mutex mutex_;
+  LeafMutex mutex_;
   std::vector<uint64_t> stamps_;  // of the stable inputs
   Bytes bytes_;
+  std::atomic<size_t> kept_{0};
 };
-
-/// Bytes that all executables keep; for tests.
-size_t derived_bytes_held();
 
 }  // namespace horngate::native

@@ -5,6 +5,7 @@
 
 #include "engines/abi.h"
 #include "engines/common/api.h"
+#include "engines/native/arena.h"
 #include "engines/native/callers.h"
 #include "engines/native/derived.h"
 #include "engines/native/sparse.h"
@@ -81,7 +82,7 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
       context.log = run->log;
       context.host = run->ctx;
     }
-    const CallerScope caller;
+    const CallerScope caller(context.stopped != nullptr);
     const ArenaLease arena(exe.arena_bytes());
     Derived::Bytes derived;
     if (exe.derived_bytes()) {
@@ -103,6 +104,10 @@ void free_executable(void* executable) { delete static_cast<Compiled*>(executabl
 }  // namespace
 
 void* compile_graph(const Graph& graph) { return new Compiled(graph); }
+
+size_t derived_bytes_of(const void* executable) {
+  return static_cast<const Compiled*>(executable)->derived.bytes();
+}
 
 const hg_engine_api* engine_main(uint32_t host_abi) {
   static constexpr hg_engine_api kApi = engines::make_api(

@@ -1,5 +1,6 @@
 // The table of kernels, made from prims.def: every primitive marked `kernel` has make_<name>.
 #include "engines/native/kernel.h"
+#include "ir/interrupt.h"
 
 namespace horngate::native {
 
@@ -27,6 +28,9 @@ static const KernelFactory kFactories[] = {
 #undef ATTR
 };
 
-KernelFactory find_kernel(Prim prim) { return kFactories[static_cast<int>(prim)]; }
+KernelFactory find_kernel(Prim prim) {
+  stop_if_asked();
+  return kFactories[static_cast<int>(prim)];
+}
 
 }  // namespace horngate::native

@@ -1,21 +1,29 @@
 // The thread pool. Workers spin briefly for the next job, then sleep; a job that finds the pool busy, or is
 // small, runs on its caller alone. The pool starts with the first parallel job, starts again in a forked
-// child, and is never joined: at exit the process simply ends.
+// child, and is never joined: at exit the process simply ends. Where the system gives fewer threads than were asked
+// for, it works with those.
 #include "engines/native/threads.h"
 
 #include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
+#include <utility>
 
 #include "engines/native/callers.h"
 #include "engines/native/shares.h"
+#include "ir/check.h"
 #include "ir/environment.h"
+#include "ir/fork.h"
+#include "ir/interrupt.h"
+#include "ir/warn.h"
 
 namespace horngate::native {
 namespace {
@@ -26,6 +34,8 @@ constexpr int64_t kClosed = int64_t{1} << 62;
 
 thread_local int index_of_thread = 0;
 thread_local bool owns_the_pool = false;  // loops within its loop stay on this thread
+thread_local bool may_stop = false;       // its loops, between pieces
+thread_local int own_calls = 0;           // of the active callers
 std::atomic<int> active_callers{0};
 std::atomic<int> wanted_threads{0};
 
@@ -39,12 +49,17 @@ int default_threads() {
 
 class Pool {
  public:
-  explicit Pool(int workers) : pid(getpid()), workers_(workers) {
+  explicit Pool(int wanted) : wanted_(wanted) {
     // Workers inherit a full mask: signals belong to the threads of the program.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    for (int i = 0; i < workers; ++i) std::thread([this, i] { work(i + 1); }).detach();
+    try {
+      for (; workers_ < wanted; ++workers_)
+        std::thread([this, index = workers_ + 1] { work(index); }).detach();
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
@@ -56,8 +71,8 @@ class Pool {
     context_ = context;
     n_ = n;
     chunk_ = chunk;
-    helpers_ = helpers;
-    shares_.divide((n + chunk - 1) / chunk, helpers + 1);
+    helpers_ = std::min(helpers, workers_);
+    shares_.divide((n + chunk - 1) / chunk, helpers_ + 1);
     // Opened by clearing the bit: a worker that came too late for the last job may still be counted.
     gate_.fetch_and(~kClosed, std::memory_order_acq_rel);
     epoch_.fetch_add(1, std::memory_order_release);
@@ -68,17 +83,28 @@ class Pool {
     take_chunks();
     gate_.fetch_or(kClosed, std::memory_order_acq_rel);
     while ((gate_.load(std::memory_order_acquire) & ~kClosed) != 0) __builtin_ia32_pause();
+    if (has_failed_.load(std::memory_order_relaxed)) [[unlikely]] {
+      has_failed_ = false;
+      std::rethrow_exception(std::exchange(error_, nullptr));
+    }
     return true;
   }
 
-  const pid_t pid;
   int workers() const { return workers_; }
+  int wanted() const { return wanted_; }
 
  private:
-  void take_chunks() {
-    for (int64_t piece; shares_.take(index_of_thread, piece);) {
-      const int64_t begin = piece * chunk_;
-      f_(context_, begin, std::min(begin + chunk_, n_));
+  /// What goes wrong reaches the caller, when all are done.
+  void take_chunks() noexcept {
+    try {
+      for (int64_t piece;
+           !has_failed_.load(std::memory_order_relaxed) && shares_.take(index_of_thread, piece);) {
+        if (may_stop && shall_stop()) stop_now();
+        const int64_t begin = piece * chunk_;
+        f_(context_, begin, std::min(begin + chunk_, n_));
+      }
+    } catch (...) {
+      if (!has_failed_.exchange(true)) error_ = std::current_exception();
     }
   }
 
@@ -105,7 +131,8 @@ class Pool {
     }
   }
 
-  const int workers_;
+  const int wanted_;
+  int workers_ = 0;
   std::mutex owner_, mutex_;
   std::condition_variable wake_;
   std::atomic<uint64_t> epoch_{0};
@@ -116,23 +143,61 @@ class Pool {
   void* context_ = nullptr;
   int64_t n_ = 0, chunk_ = 1;
   int helpers_ = 0;
+  std::atomic<bool> has_failed_{false};
+  std::exception_ptr error_;
 };
 
-std::mutex pool_mutex;
+constinit std::mutex pool_mutex;
+const AtFork at_fork{pool_mutex, ForkOrder::pool};
 std::atomic<Pool*> current_pool{nullptr};
 
-/// A pool with at least `workers` threads. Old pools stay asleep; they are few and never freed.
-Pool& pool(int workers) {
+/// A forked child has none of the threads: its first loop starts others.
+[[maybe_unused]] const bool starts_again = [] {
+  in_forked_child([] {
+    current_pool = nullptr;
+    active_callers = own_calls;
+  });
+  return true;
+}();
+
+/// A pool for which that many workers were asked; null when there is no memory. Old pools stay asleep; they are few and
+/// never freed.
+Pool* pool(int workers) {
   Pool* p = current_pool.load(std::memory_order_acquire);
-  if (p && p->pid == getpid() && p->workers() >= workers) return *p;
-  std::lock_guard lock(pool_mutex);
-  p = current_pool.load();
-  if (!p || p->pid != getpid() || p->workers() < workers) {
-    p = new Pool(workers);
+  if (p && p->wanted() >= workers) return p;
+  {
+    std::lock_guard lock(pool_mutex);
+    p = current_pool.load();
+    if (p && p->wanted() >= workers) return p;
+    p = new (std::nothrow) Pool(workers);
+    if (!p) return nullptr;
     current_pool.store(p, std::memory_order_release);
   }
-  return *p;
+  if (p->workers() < workers) {
+    try {
+      warn(text_of("threads: ", workers + 1, " were asked for, the system gives ", p->workers() + 1,
+                   "; calls work with these."));
+    } catch (...) {  // then nobody is told; the loop itself needs no memory
+    }
+  }
+  return p;
 }
+
+/// In pieces, if it may be stopped between them.
+void run_alone(int64_t n, int64_t grain, detail::Chunk chunk, void* context) {
+  if (!may_stop || n <= grain) return chunk(context, 0, n);
+  const int64_t pieces = std::min(kPieces, (n + grain - 1) / grain);
+  const int64_t size = (n + pieces - 1) / pieces;
+  for (int64_t begin = 0; begin < n; begin += size) {
+    if (shall_stop()) stop_now();
+    chunk(context, begin, std::min(begin + size, n));
+  }
+}
+
+struct OwnsThePool {
+  OwnsThePool() { owns_the_pool = true; }
+  ~OwnsThePool() { owns_the_pool = false; }
+};
 
 }  // namespace
 
@@ -149,21 +214,30 @@ void set_thread_count(int n) { wanted_threads.store(std::max(0, n), std::memory_
 
 int thread_index() { return index_of_thread; }
 
-CallerScope::CallerScope() { active_callers.fetch_add(1, std::memory_order_relaxed); }
-CallerScope::~CallerScope() { active_callers.fetch_sub(1, std::memory_order_relaxed); }
+CallerScope::CallerScope(bool stoppable) : before_(std::exchange(may_stop, stoppable)) {
+  ++own_calls;
+  active_callers.fetch_add(1, std::memory_order_relaxed);
+}
+CallerScope::~CallerScope() {
+  may_stop = before_;
+  --own_calls;
+  active_callers.fetch_sub(1, std::memory_order_relaxed);
+}
 
 void detail::parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context) {
   // Several callers share the threads: each leaves room for the others.
   const int threads =
       thread_count() - std::max(0, active_callers.load(std::memory_order_relaxed) - 1);
   if (threads <= 1 || n <= grain || index_of_thread != 0 || owns_the_pool)
-    return chunk(context, 0, n);
+    return run_alone(n, grain, chunk, context);
   const int64_t pieces = std::min<int64_t>(threads * kPieces, (n + grain - 1) / grain);
   const int64_t size = (n + pieces - 1) / pieces;  // equal ones
-  owns_the_pool = true;
-  const bool done = pool(thread_count() - 1).run(n, size, threads - 1, chunk, context);
-  owns_the_pool = false;
-  if (!done) chunk(context, 0, n);
+  {
+    const OwnsThePool owner;
+    Pool* const p = pool(thread_count() - 1);
+    if (p && p->workers() > 0 && p->run(n, size, threads - 1, chunk, context)) return;
+  }
+  run_alone(n, grain, chunk, context);
 }
 
 }  // namespace horngate::native

@@ -1,10 +1,13 @@
 #include "engines/native/jit/code.h"
+#include "ir/fork.h"
+#include "ir/interrupt.h"
 #include "ir/switches.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -13,36 +16,63 @@ namespace horngate::native::jit {
 namespace {
 
 constexpr size_t kVectorBytes = 64;
-/// Each takes a page, and the kernel limits the number of mappings.
+/// Each takes a page, and the kernel limits the number of mappings. Beyond that many alive, loops run on the block
+/// kernels.
 constexpr size_t kMostCodes = 16384;
+std::atomic<size_t> codes_alive{0};
+
+/// The codes that some program holds. An entry goes with the last code that was made for it.
+struct Entry {
+  std::weak_ptr<const Code> code;
+  size_t made = 0;  // codes for it that are not yet freed
+};
+using Table = std::map<std::vector<uint64_t>, Entry>;
+constinit std::mutex table_mutex;
+const AtFork at_fork{table_mutex, ForkOrder::last};
+/// Under the mutex. Never destroyed: static programs may outlive any order.
+Table& table() {
+  static auto* t = new Table;
+  return *t;
+}
+
+struct Forget {
+  Table::iterator at;
+  void operator()(const Code* code) const {
+    delete code;
+    const std::lock_guard lock(table_mutex);
+    if (--at->second.made == 0) table().erase(at);
+  }
+};
 
 }  // namespace
 
 std::unique_ptr<Code> Code::make(const Binary& binary) {
   const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t bytes = (binary.bytes.size() + page - 1) / page * page;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  std::memcpy(memory, binary.bytes.data(), binary.bytes.size());
-  if (mprotect(memory, bytes, PROT_READ | PROT_EXEC) != 0) {
-    munmap(memory, bytes);
-    return nullptr;
-  }
   std::unique_ptr<Code> code(new Code);
-  code->memory_ = memory;
-  code->bytes_ = bytes;
   code->lanes_ = static_cast<size_t>(binary.lanes);
   code->masks_ = binary.masks;
   code->streams_ = binary.streams;
   for (const Stream& s : binary.streams)
     code->operands_ = std::max<size_t>(code->operands_, s.operand + 1u);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  code->memory_ = memory;
+  code->bytes_ = bytes;
+  codes_alive.fetch_add(1, std::memory_order_relaxed);
+  std::memcpy(memory, binary.bytes.data(), binary.bytes.size());
+  if (mprotect(memory, bytes, PROT_READ | PROT_EXEC) != 0) return nullptr;
   code->loop_ = reinterpret_cast<Loop>(static_cast<std::byte*>(memory) + binary.entry);
   return code;
 }
 
 Code::~Code() {
-  if (memory_) munmap(memory_, bytes_);
+  if (!memory_) return;
+  munmap(memory_, bytes_);
+  codes_alive.fetch_sub(1, std::memory_order_relaxed);
 }
+
+size_t code_count() { return codes_alive; }
 
 void Code::check(const Recording& recording) {
   interpreter_ = std::make_unique<const Interpreter>(recording);
@@ -82,23 +112,32 @@ void Code::run_rest(void* const* pointer, size_t done, size_t rest, size_t padde
 }
 
 std::shared_ptr<const Code> compile(const Recording& recording) {
-  static std::mutex mutex;
-  static std::map<std::vector<uint64_t>, std::weak_ptr<const Code>> codes;
-  static size_t sweep_at = 64;
+  stop_if_asked();
   std::vector<uint64_t> key = recording.key();
-  const std::lock_guard lock(mutex);
-  if (const auto found = codes.find(key); found != codes.end())
-    if (std::shared_ptr<const Code> code = found->second.lock()) return code;
-  if (codes.size() >= sweep_at) {
-    std::erase_if(codes, [](const auto& entry) { return entry.second.expired(); });
-    sweep_at = std::max<size_t>(64, 2 * codes.size());
+  {
+    const std::lock_guard lock(table_mutex);
+    if (const auto found = table().find(key); found != table().end())
+      if (std::shared_ptr<const Code> code = found->second.code.lock()) return code;
   }
-  if (codes.size() >= kMostCodes) return nullptr;
+  if (codes_alive.load(std::memory_order_relaxed) >= kMostCodes) return nullptr;
   const Binary binary = emit(recording);
   if (binary.bytes.empty()) return nullptr;
-  std::shared_ptr<Code> code = Code::make(binary);
-  if (code && is_verified()) code->check(recording);
-  if (code) codes[std::move(key)] = code;
+  std::unique_ptr<Code> made = Code::make(binary);
+  if (!made) return nullptr;
+  if (is_verified()) made->check(recording);
+  Table::iterator at;
+  {
+    const std::lock_guard lock(table_mutex);
+    at = table().try_emplace(std::move(key)).first;
+    ++at->second.made;
+  }
+  std::shared_ptr<const Code> code(made.release(), Forget{at});
+  std::shared_ptr<const Code>
+      other;  // made by another thread meanwhile; ours then goes, after the lock
+  const std::lock_guard lock(table_mutex);
+  other = at->second.code.lock();
+  if (other) return other;
+  at->second.code = code;
   return code;
 }
 

@@ -74,4 +74,7 @@ class Code {
 /// Null where it cannot be made.
 std::shared_ptr<const Code> compile(const Recording& recording);
 
+/// Codes alive; for tests.
+size_t code_count();
+
 }  // namespace horngate::native::jit

@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include "engines/native/kernels/gemm.h"
 #include "engines/native/kernels/onednn.h"
 #include "engines/native/late_library.h"
 #include "engines/native/threads.h"
+#include "ir/fork.h"
 
 namespace horngate::native::blas {
 namespace {
@@ -62,9 +64,24 @@ OpenBlas load_openblas() {
           library.function<OpenBlas::Gemv<double>>(HORNGATE_OPENBLAS_PREFIX "cblas_dgemv")};
 }
 
+/// Needs a ForkHold, also for the calls: OpenBLAS takes a lock for its buffers.
 const OpenBlas& openblas() {
   static const OpenBlas kFound = load_openblas();
   return kFound;
+}
+
+/// OpenBLAS has a buffer for each thread that is in a product, and ends the process when it gets no memory for it: that is
+/// tried before the first product of a thread.
+void expect_buffer() {
+  constexpr size_t kBuffer = size_t{40} << 20;
+  thread_local bool is_there = false;
+  if (is_there) [[likely]]
+    return;
+  void* p = mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  check<RuntimeError>(p != MAP_FAILED, "dot_general", "out of memory: OpenBLAS needs ", kBuffer,
+                      " bytes for each thread.");
+  munmap(p, kBuffer);
+  is_there = true;
 }
 
 enum class By { ours, openblas, onednn };
@@ -107,6 +124,7 @@ class SignalsBlocked {
 }  // namespace
 
 void prepare(int64_t products) {
+  const ForkHold hold;
   (void)openblas();
   if (gemm_lanes() >= kWide && products > kLarge) (void)onednn::library();
 }
@@ -121,6 +139,7 @@ void check_sizes(const char* primitive, std::initializer_list<int64_t> sizes) {
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
           int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc, bool add) {
   const float beta = add ? 1.0f : 0.0f;
+  const ForkHold hold;
   switch (fastest(transpose_b, m, n, k)) {
     case By::ours:
       return run_gemm({.m = m,
@@ -145,6 +164,7 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
     }
     case By::openblas: break;
   }
+  expect_buffer();
   openblas().sgemm(kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m),
                    static_cast<int>(n), static_cast<int>(k), 1.0f, a, static_cast<int>(lda), b,
                    static_cast<int>(ldb), beta, c, static_cast<int>(ldc));
@@ -152,6 +172,8 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a,
           int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc, bool add) {
+  const ForkHold hold;
+  expect_buffer();
   openblas().dgemm(kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m),
                    static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(lda), b,
                    static_cast<int>(ldb), add ? 1.0 : 0.0, c, static_cast<int>(ldc));
@@ -159,6 +181,8 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 
 void gemv(bool transpose, int64_t rows, int64_t cols, const float* a, int64_t lda, const float* x,
           int64_t incx, float* y, int64_t incy) {
+  const ForkHold hold;
+  expect_buffer();
   openblas().sgemv(kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0f,
                    a, static_cast<int>(lda), x, static_cast<int>(incx), 0.0f, y,
                    static_cast<int>(incy));
@@ -166,6 +190,8 @@ void gemv(bool transpose, int64_t rows, int64_t cols, const float* a, int64_t ld
 
 void gemv(bool transpose, int64_t rows, int64_t cols, const double* a, int64_t lda, const double* x,
           int64_t incx, double* y, int64_t incy) {
+  const ForkHold hold;
+  expect_buffer();
   openblas().dgemv(kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0,
                    a, static_cast<int>(lda), x, static_cast<int>(incx), 0.0, y,
                    static_cast<int>(incy));

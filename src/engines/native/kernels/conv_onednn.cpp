@@ -379,14 +379,21 @@ bool others_are_faster(const ConvShape& s, ConvResult result) {
 KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result) {
   if (others_are_faster(shape, result)) return nullptr;
   const onednn::OneThread one_thread;
+  // oneDNN does not look whether it got memory: there shall be some.
+  (void)Storage::allocate(size_t{1} << 20);
+  const auto unless_memory_is_out = [](const dnnl::error& e) {
+    if (e.status == dnnl_out_of_memory) throw std::bad_alloc();
+  };
   try {
     return std::make_unique<OnednnConv>(shape, result, cut_conv(shape, result));
-  } catch (const dnnl::error&) {
+  } catch (const dnnl::error& e) {
+    unless_memory_is_out(e);
   }
   // Perhaps only a piece has a shape that oneDNN does not know.
   try {
     return std::make_unique<OnednnConv>(shape, result, ConvPieces{{shape}, {{0, 0, 0, 0}}});
-  } catch (const dnnl::error&) {
+  } catch (const dnnl::error& e) {
+    unless_memory_is_out(e);
     return nullptr;
   }
 }

@@ -95,7 +95,7 @@ std::unique_ptr<Frame> Frames::take() {
 
 void Frames::give_back(std::unique_ptr<Frame> frame) {
   const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(frame));
+  if (free_.size() < free_.capacity()) free_.push_back(std::move(frame));  // needs no memory
 }
 
 }  // namespace horngate::native::onednn

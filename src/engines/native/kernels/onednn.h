@@ -3,17 +3,17 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "engines/native/kernel.h"
 #include "engines/native/kernels/onednn_calls.h"
+#include "ir/fork.h"
 
 namespace horngate::native::onednn {
 
 /// While it lives, oneDNN calls of this thread stay on this thread. GNU OpenMP keeps the number per
 /// thread; the old one comes back because the thread may be the user's, with OpenMP code of its
-/// own.
+/// own. Forks wait: oneDNN has locks.
 class OneThread {
  public:
   OneThread();
@@ -22,6 +22,7 @@ class OneThread {
   OneThread& operator=(const OneThread&) = delete;
 
  private:
+  const ForkHold hold_;
   int before_;
 };
 
@@ -87,7 +88,7 @@ class Frames {
 
  private:
   std::vector<const Op*> ops_;
-  std::mutex mutex_;
+  LeafMutex mutex_;
   std::vector<std::unique_ptr<Frame>> free_;
 };
 

@@ -1,11 +1,14 @@
 // Warnings.
-#include "plan/warn.h"
+#include "ir/warn.h"
 
 #include <mutex>
 
+#include "ir/fork.h"
+
 namespace horngate {
 namespace {
-std::mutex mutex;
+constinit std::mutex mutex;
+const AtFork at_fork{mutex, ForkOrder::last};
 std::function<void(const std::string&)>& handler() {
   static auto* h = new std::function<void(const std::string&)>;
   return *h;
