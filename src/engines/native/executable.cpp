@@ -26,9 +26,9 @@ std::unique_ptr<Executable::Frame> Executable::take_frame() {
     return std::unique_ptr<Frame>(spare);
   {
     std::lock_guard lock(frames_mutex_);
-    if (!frames_.empty()) {
-      auto frame = std::move(frames_.back());
-      frames_.pop_back();
+    if (frames_) {
+      std::unique_ptr<Frame> frame = std::move(frames_);
+      frames_ = std::move(frame->next);
       return frame;
     }
   }
@@ -46,7 +46,8 @@ void Executable::give_frame(std::unique_ptr<Frame> frame) {
     return;
   }
   std::lock_guard lock(frames_mutex_);
-  frames_.push_back(std::move(frame));
+  frame->next = std::move(frames_);
+  frames_ = std::move(frame);
 }
 
 void Executable::derive(const void* const* in, std::byte* derived, std::byte* arena,

@@ -11,6 +11,7 @@
 #include "engines/native/fuse.h"
 #include "engines/native/fused/group.h"
 #include "engines/native/sparse.h"
+#include "ir/fork.h"
 #include "ir/profile.h"
 
 namespace horngate::native {
@@ -58,6 +59,7 @@ class Executable {
     std::vector<void*> pointers;
     std::vector<SparseBuffer> sparse;  // as many elements as a run needs: not in the arena
     std::byte *arena = nullptr, *derived = nullptr;
+    std::unique_ptr<Frame> next;  // of the idle ones
   };
   struct Slot {
     uint32_t pointer;
@@ -83,8 +85,8 @@ class Executable {
   size_t n_pointers_ = 0, n_sparse_ = 0;
   size_t arena_bytes_ = 0, derived_bytes_ = 0;
   std::atomic<Frame*> spare_{nullptr};  // the frame that the next run takes without a lock
-  std::mutex frames_mutex_;
-  std::vector<std::unique_ptr<Frame>> frames_;
+  LeafMutex frames_mutex_;
+  std::unique_ptr<Frame> frames_;  // idle; a list, because giving back must not need memory
 };
 
 }  // namespace horngate::native
