@@ -19,13 +19,14 @@ class SmallVec {
   using const_iterator = const T*;
 
   SmallVec() = default;
-  explicit SmallVec(size_t n, const T& fill = T()) { resize(n, fill); }
-  SmallVec(std::initializer_list<T> items) { assign(items.begin(), items.end()); }
+  // Through the one above: when memory runs out on the way, what is there already is freed.
+  explicit SmallVec(size_t n, const T& fill = T()) : SmallVec() { resize(n, fill); }
+  SmallVec(std::initializer_list<T> items) : SmallVec() { assign(items.begin(), items.end()); }
   template <std::input_iterator It>
-  SmallVec(It first, It last) {
+  SmallVec(It first, It last) : SmallVec() {
     assign(first, last);
   }
-  SmallVec(const SmallVec& other) { assign(other.begin(), other.end()); }
+  SmallVec(const SmallVec& other) : SmallVec() { assign(other.begin(), other.end()); }
   SmallVec(SmallVec&& other) noexcept { steal(other); }
   SmallVec& operator=(const SmallVec& other) {
     if (this != &other) assign(other.begin(), other.end());
