@@ -2,6 +2,7 @@
 #include "ir/node.h"
 
 #include "ir/checked.h"
+#include "ir/interrupt.h"
 #include "ir/naming.h"
 #include "ir/scope.h"
 #include "prims/primitive.h"
@@ -48,6 +49,7 @@ int64_t live_node_count() { return live_nodes.load(); }
 
 Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies,
                  std::string_view name) {
+  stop_if_asked();  // gradients make many
   const Primitive& p = primitive(prim);
   auto node = std::make_unique<Node>();
   node->prim = prim;

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "ir/check.h"
+#include "ir/interrupt.h"
 #include "ir/tensor_key.h"
 #include "prims/primitive.h"
 
@@ -37,7 +38,10 @@ class Builder {
     sort(all);
     for (const Node* n : order_)
       if (n->prim == Prim::tape) note_tape(*n);
-    for (const Node* n : order_) emit(*n);
+    for (const Node* n : order_) {
+      stop_if_asked();
+      emit(*n);
+    }
     add_fed_variables();
     // Variables and draws are inputs behind the fed ones, in the order of first use.
     for (ValueId v : variable_values_) graph.inputs.push_back(v);
@@ -118,6 +122,7 @@ class Builder {
     for (const Tensor& r : roots) push(r);
     for (const Tensor& u : updates) push(u);
     while (!stack.empty()) {
+      stop_if_asked();
       const Node* n = stack.back();
       stack.pop_back();
       if (n->prim == Prim::assign && !std::exchange(seen[n], true)) assigns.push_back(n);
@@ -162,6 +167,7 @@ class Builder {
       if (known(r) || state[r.node()] == done) continue;
       enter(r.node());
       while (!stack.empty()) {
+        stop_if_asked();
         Frame& f = stack.back();
         const Node* n = f.node;
         if (f.next < n->in.size()) {

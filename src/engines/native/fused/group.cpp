@@ -7,6 +7,7 @@
 #include "engines/native/kernels/strided_copy.h"
 #include "engines/native/threads.h"
 #include "ir/check.h"
+#include "ir/interrupt.h"
 
 namespace horngate::native::fused {
 namespace {
@@ -102,6 +103,7 @@ MultiGroup::~MultiGroup() = default;
 
 std::unique_ptr<Group> Group::make(Program program, Ints extent, std::vector<Access> in,
                                    std::vector<Access> out, std::vector<bool> reduced_axes) {
+  stop_if_asked();
   std::unique_ptr<Group> group(new Group);
   Space space = simple_space(program, extent, in, out, std::move(reduced_axes));
   if (program.reduces())
