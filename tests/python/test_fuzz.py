@@ -1,6 +1,7 @@
 """The fuzzer of whole graphs, tests/fuzz: a minute with fresh seeds, and what it found before."""
 
 import json
+import math
 import os
 import pathlib
 import random
@@ -95,23 +96,6 @@ def test_a_program_survives_json():
                 np.testing.assert_array_equal(a[name], b[name])
 
 
-class Changed:
-    """A worker whose answers are off at one place: what a wrong library would be like."""
-
-    def __init__(self, worker, change):
-        self.worker, self.change = worker, change
-        self.configuration = worker.configuration
-
-    def send(self, program):
-        self.worker.send(program)
-
-    def receive(self):
-        result = self.worker.receive()
-        if "error" not in result:
-            self.change(result)
-        return result
-
-
 def slightly_wrong(result):
     for call in result["calls"]:
         for name, x in call["outputs"].items():
@@ -120,7 +104,8 @@ def slightly_wrong(result):
                 at = np.unravel_index(x.size // 2, x.shape)
                 x[at] = x[at] * np.float32(1.01) + np.float32(0.01)
                 call["outputs"][name] = x
-                return
+                return True
+    return False
 
 
 def slightly_wrong_gradient(result):
@@ -131,7 +116,12 @@ def slightly_wrong_gradient(result):
                     g = np.array(g)
                     g.flat[0] = g.flat[0] * 1.05 + 0.05
                     gradients[i] = g
-                    return
+                    return True
+    return False
+
+
+def no_lists(leaf):
+    return all(isinstance(n, int) for n in leaf["dims"])
 
 
 @pytest.mark.parametrize("change", [slightly_wrong, slightly_wrong_gradient])
@@ -141,13 +131,12 @@ def test_a_wrong_element_is_found(change, worker):
     if change is slightly_wrong_gradient:
         programs = [p for p in programs if p["gradients"]]
     caught = tried = 0
-    for program in programs[:80]:
-        if hunt.needs_observation(program) or program["floatx"] == "float16":
+    for program in programs:
+        large = any(math.prod(np.ravel(x["dims"])) > 5000 for x in program["leaves"] if no_lists(x))
+        if large or hunt.needs_observation(program) or program["floatx"] == "float16" or tried > 30:
             continue
         result = worker.run(program)
-        before = json.dumps(repr(result))
-        change(result)
-        if json.dumps(repr(result)) == before:
+        if "error" in result or not change(result):
             continue
         tried += 1
         caught += compare.fault_of(compare.Reference(program), result) is not None
