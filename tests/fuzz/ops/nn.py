@@ -285,6 +285,8 @@ def training_value(r, a, *inputs):
     gamma = next(rest) if a["gamma"] else None
     beta = next(rest) if a["beta"] else None
     axes = tuple(a["axes"])
+    if not x.size:
+        raise ValueError("statistics of nothing")
     mean = mean_value(r, x, axes, True)
     d = r(x - mean, magnitude(x) + magnitude(mean))
     var = mean_value(r, r(d * d, magnitude(d) * (magnitude(d) + 0)), axes, True)
