@@ -47,7 +47,7 @@ def test_two_updates_of_one_variable():
 
 def test_of_two_updates_that_set_the_last_counts():
     v = K.variable(1.0, name="twice")
-    with pytest.warns(UserWarning, match='variable "twice" has several updates; the last that sets'):
+    with pytest.warns(UserWarning, match='variable "twice" has several updates; the last'):
         f = K.function([], [v * 1], updates=[(v, v + 10), (v, v * 5)])
     assert f([])[0] == 1 and K.get_value(v) == 5
     with pytest.warns(UserWarning, match="several updates"):

@@ -1,6 +1,8 @@
 """Values that no honest program gives: lists that contain themselves, text of every kind, integers of every size."""
 
 import json
+import os
+import pathlib
 import random
 import subprocess
 import sys
@@ -9,7 +11,7 @@ import horngate as K
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(__import__("pathlib").Path(__file__).parents[1] / "reliability"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "reliability"))
 import integer_fuzz  # noqa: E402
 
 ODD = 2**53 + 1  # no double has this value
@@ -130,7 +132,8 @@ def test_integers_stay_exact():
         made += [x // ODD, x % (ODD - 1), K.minimum(x, ODD - 2), K.sum(x), K.max(x), x[0] + 2]
         out = K.function([x], made)([np.array([ODD], dtype)])
         got = [int(np.ravel(o)[0]) for o in out]
-        assert got == [2 * ODD, 2 * ODD, ODD, ODD - 1, ODD + 4, ODD - 2, 1, 1, ODD - 2, ODD, ODD, ODD + 2]
+        assert got[:6] == [2 * ODD, 2 * ODD, ODD, ODD - 1, ODD + 4, ODD - 2]
+        assert got[6:] == [1, 1, ODD - 2, ODD, ODD, ODD + 2]
         np.testing.assert_array_equal(K.function([x], [K.equal(x, ODD)])([[ODD]])[0], [True])
         np.testing.assert_array_equal(K.function([x], [K.equal(x, ODD - 1)])([[ODD]])[0], [False])
     big = K.constant(2**63 + 1, dtype="uint64")
@@ -149,11 +152,9 @@ def test_the_least_integer_divided_by_minus_one():
         assert int(out[1][0]) == 0
     c = K.constant([-(2**63)], dtype="int64")
     K.eval(c // -1)
-    n = K.shape(K.placeholder((None, 3)))[0]
     with pytest.raises((ValueError, TypeError, OverflowError)):
         x = K.placeholder((None, 3))
         K.function([x], [K.zeros((K.shape(x)[0] - 2**63,))])([np.ones((2, 3))])
-    assert n is not None
 
 
 def test_integer_arguments_of_every_function():
@@ -167,7 +168,7 @@ def test_a_message_that_is_not_utf8(tmp_path):
     program = "import horngate as K\ntry: K.backend()\nexcept ValueError as e: print(ascii(str(e)))"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={"KERAS_BACKEND": b"\xffne", "KERAS_HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)},
+        env={**os.environ, "KERAS_BACKEND": b"\xffne", "KERAS_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
     )

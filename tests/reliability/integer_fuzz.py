@@ -28,7 +28,8 @@ CLEAN = (ValueError, TypeError, IndexError, OverflowError, MemoryError, NotImple
 MEMORY = 1 << 30  # more than the child has at its start
 PATIENCE = 60  # seconds for one call
 
-EDGES = [b + d for n in (7, 8, 15, 16, 31, 32, 48, 52, 53, 61, 62, 63, 64) for b in (2**n,) for d in (-2, -1, 0, 1)]
+BITS = (7, 8, 15, 16, 31, 32, 48, 52, 53, 61, 62, 63, 64)
+EDGES = [2**n + d for n in BITS for d in (-2, -1, 0, 1)]
 EDGES = [*range(-3, 6), *EDGES, *(-n for n in EDGES), 10**30, -(10**30)]
 
 
@@ -236,7 +237,8 @@ class Calls:
         dtype = case.dtypes[0]
         specs = inputs.leaves(tree)
         xs = [K.placeholder(x.placeholder_shape(open_dims), dtype=x.dtype_in(dtype)) for x in specs]
-        ys = [y for y in self.harness.flat(case.function(*inputs.fill(tree, iter(xs)), **options)) if K.is_tensor(y)]
+        made = self.harness.flat(case.function(*inputs.fill(tree, iter(xs)), **options))
+        ys = [y for y in made if K.is_tensor(y)]
         if gradient and ys and K.dtype(ys[0]).startswith("float"):
             ys += [g for g in K.gradients(K.sum(ys[0]), xs) if g is not None]
         arrays = case.arrays(dtype)
@@ -337,7 +339,7 @@ def main():
     parser.add_argument("--calls", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--one", type=int, help="makes the call of this number here, in this process")
+    parser.add_argument("--one", type=int, help="makes the call of this number in this process")
     parser.add_argument("--child", type=int, nargs=2)
     options = parser.parse_args()
     if options.child:
