@@ -157,6 +157,23 @@ def test_the_least_integer_divided_by_minus_one():
         K.function([x], [K.zeros((K.shape(x)[0] - 2**63,))])([np.ones((2, 3))])
 
 
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+def test_taps_that_are_far_apart(data_format):
+    """All but the middle one lie outside of the image, however far."""
+    x, k = K.placeholder((2, 5, 5, 5)), K.placeholder((3, 3, 5, 4))
+    rng = np.random.default_rng(0)
+    feeds = [rng.normal(size=(2, 5, 5, 5)), rng.normal(size=(3, 3, 5, 4))]
+
+    def results(distance):
+        y = K.conv2d(x, k, padding="same", data_format=data_format, dilation_rate=(distance, 1))
+        return K.function([x, k], [y, *K.gradients(K.sum(K.square(y)), [x, k])])(feeds)
+
+    near = results(20)
+    for distance in (5000, 2**20, 2**21, 2**31 - 2, 2**31 - 1):
+        for a, b in zip(results(distance), near):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
 def test_integer_arguments_of_every_function():
     seed = random.randrange(10**6)
     figures, bad = integer_fuzz.fuzz(1500, seed)
