@@ -433,3 +433,81 @@ def test_the_digit_net_trains_as_on_native(engine, mode):
     theano = curve(HORNGATE_THEANO_MODE=mode)
     assert native[-1] < 1
     assert max(abs(a - b) for a, b in zip(native, theano)) < 1e-3
+
+
+# Speaks as the worker does, but computes nothing: all results are zeros. It does not hear Ctrl-C.
+FAKE_WORKER = """
+import os, signal, socket, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+s = socket.socket(fileno=3)
+os.write(3, b"h")
+while True:
+    request = s.recv(64)
+    if not request: break
+    letter = request[:1]
+    if letter == b"F": continue
+    if letter in b"BP": s.recvmsg(64, socket.CMSG_SPACE(64))
+    {work}
+    os.write(3, b"k")
+"""
+
+
+def fake_worker(folder, work):
+    folder.mkdir(exist_ok=True)
+    (folder / "fake.py").write_text(FAKE_WORKER.format(work=work))
+    program = f'#!/bin/sh\nexec "{sys.executable}" "{folder}/fake.py"\n'
+    fake_environment(folder, "1.0.5", program)
+    return {"HORNGATE_THEANO": str(folder)}
+
+
+COMPILES = """
+    if letter == b"B":
+        os.write(3, b"ca graph of 7 operations with conv")
+        time.sleep({seconds})
+        os.write(3, b"c")
+"""
+
+
+@pytest.mark.parametrize("seconds, quiet", [(6, "0"), (6, "1"), (1, "0")])
+def test_a_long_compilation_says_so(tmp_path, seconds, quiet):
+    """One line, after some seconds of silence."""
+    set_up = fake_worker(tmp_path, COMPILES.format(seconds=seconds))
+    program = START + "print(f([ones])[0], f([ones])[0])"
+    done = python(program, **set_up, HORNGATE_QUIET=quiet, HORNGATE_THEANO_CACHE="/the/cache")
+    assert done.stdout == "0.0 0.0\n", done.stderr
+    lines = [line for line in done.stderr.splitlines() if "compiles" in line]
+    if seconds < 5 or quiet == "1":
+        assert lines == []
+    else:
+        assert lines == [
+            "horngate: Theano compiles a graph of 7 operations with conv; this takes a while, "
+            "perhaps minutes, and is kept in /the/cache."
+        ]
+
+
+def test_a_late_answer_changes_nothing(tmp_path):
+    """A call was to be given up, but the worker had done it already: its results are no longer wanted."""
+    set_up = fake_worker(tmp_path, "if letter == b'R': time.sleep(1)")
+    program = START + """
+threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+K.set_value(v, np.full((2, 3), 5))
+try:
+    f([ones])
+    print("went on")
+except KeyboardInterrupt:
+    print("interrupted", K.get_value(v).sum())
+"""
+    done = python(program, **set_up)
+    assert done.stdout == "interrupted 30.0\n", done.stdout + done.stderr
+
+
+def test_the_worker_tells_what_it_compiles(engine, tmp_path):
+    """The notes are those of the real worker: nothing is said of what is quick, and calls go on."""
+    out = run(
+        """
+a = K.placeholder((2, 5, 5, 1))
+g = K.function([a], [K.sum(K.conv2d(a, K.ones((2, 2, 1, 1))))])
+print([float(g([np.ones((2, 5, 5, 1))])[0]) for i in range(3)])
+"""
+    )
+    assert out == "[128.0, 128.0, 128.0]\n"
