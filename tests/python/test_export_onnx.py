@@ -258,3 +258,74 @@ def test_the_command_and_a_model_of_keras(tmp_path):
     values = np.load(tmp_path / "values.npz")
     [got] = run(tmp_path / "m.onnx", [values["x"]])
     np.testing.assert_allclose(got, values["y"], rtol=1e-5, atol=1e-6)
+
+
+def permuted_dot(perm, dtype):
+    x, y = K.placeholder((3, 3, 3), dtype=dtype), K.placeholder((3, 4), dtype=dtype)
+    return [x, y], K.dot(K.permute_dimensions(x, perm), y)
+
+
+def scaled_product(shape):
+    x, y = K.placeholder(shape, dtype="float64"), K.placeholder(shape, dtype="float64")
+    turned = K.permute_dimensions(y, (0, 2, 1))
+    return [x, y], K.batch_dot(x / 3.0, turned) * 0.1 + K.batch_dot(x, turned * 0.7)
+
+
+def pooled_padding(data_format, pool_mode, padding):
+    x = K.placeholder((2, 4, 5, 3))
+    wide = K.spatial_2d_padding(x - 3, ((1, 1), (1, 2)), data_format)
+    return [x], K.pool2d(wide, (2, 2), (2, 2), padding, data_format, pool_mode)
+
+
+# Where ONNX Runtime's own simplifications end the process or change the result, another form is written.
+SAFE = {
+    **{
+        f"permuted {perm} {dtype}": (lambda p=perm, d=dtype: permuted_dot(p, d))
+        for perm in ((1, 0, 2), (1, 2, 0), (0, 2, 1), (2, 1, 0))
+        for dtype in ("float16", "float32")
+    },
+    **{
+        f"scaled {shape}": (lambda s=shape: scaled_product(s))
+        for shape in ((2, 3, 4), (1, 1, 1), (2, 3, 1), (None, None, 4))
+    },
+    **{
+        f"{pool_mode} {padding} {data_format}": (
+            lambda f=data_format, m=pool_mode, p=padding: pooled_padding(f, m, p)
+        )
+        for pool_mode in ("max", "avg")
+        for padding in ("valid", "same")
+        for data_format in ("channels_first", "channels_last")
+    },
+}
+
+
+# In a process of its own: what is tested may end it.
+STOCK = """
+import sys, numpy as np, onnxruntime
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 4
+made = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
+fed = np.load(sys.argv[2])
+np.save(sys.argv[3], made.run(None, {i.name: fed[i.name] for i in made.get_inputs()})[0])
+"""
+
+
+@pytest.mark.parametrize("kind", SAFE)
+def test_a_stock_runtime_changes_no_result(kind, tmp_path):
+    inputs, output = SAFE[kind]()
+    function = K.function(inputs, [output])
+    model, feeds, result = (str(tmp_path / n) for n in ("model.onnx", "feeds.npz", "result.npy"))
+    K.export_onnx(function, model)
+    rng = np.random.default_rng(0)
+    arrays = [
+        rng.uniform(-1, 1, [2 if n is None else n for n in K.int_shape(x)]).astype(K.dtype(x))
+        for x in inputs
+    ]
+    names = [i.name for i in onnx.load(model).graph.input]
+    np.savez(feeds, **dict(zip(names, arrays)))
+    done = engine_process.run(sys.executable, "-c", STOCK, model, feeds, result)
+    assert done.returncode == 0, f"{done.returncode}: {done.stderr}"
+    [expected] = function(arrays)
+    limit = {"float16": 4e-3, "float32": 1e-5, "float64": 1e-14}[K.dtype(output)]
+    error = np.abs(np.load(result).astype("float64") - expected.astype("float64")).max()
+    assert error <= limit, error
