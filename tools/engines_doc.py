@@ -111,8 +111,11 @@ OPTIONS = {
     "HORNGATE_PYTHON_PATHS": "folders of Python packages in which engines are looked for; the Python module sets it",
 }
 
-LIMITS = """- `tensorflow`: 2.16 or a later 2.x works, 2.21 is the tested one. Loading takes about a second and 340 MB.
-- `theano`: compiling takes 2 to 3 seconds for each new operator; the results are kept in one cache. Calls go to another process and back,
+LIMITS = """- `tensorflow`: 2.16 or a later 2.x works, 2.21 is the tested one. Loading takes about a second and 340 MB. Its oneDNN kernels
+  keep code for each of the last 1,024 shapes of a kind, about 0.1 MB each, which `HORNGATE_PLAN_BYTES` does not count; with
+  `TF_ENABLE_ONEDNN_OPTS=0` there is none, and convolutions are slower.
+- `theano`: compiling takes 2 to 3 seconds for each new operator; the results are kept in one cache. After 5 seconds a line on
+  standard error says what is being compiled (`HORNGATE_QUIET=1`: no line). Calls go to another process and back,
   5 to 30 microseconds and one copy of what is fed. If that process dies the call fails, the next one starts it again, and the variables are as before.
 - `cntk`: x86-64 only. Integers ride in floats, exact to 2^53. Arrays without elements, loops and branches run on `native`.
 - `onnx`: 1.17 or later. Variables stay on our side; gradients are part of the graph, so training runs on it too."""

@@ -202,8 +202,7 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
 }  // namespace
 
 bool Engine::supports(const hg_graph* graph, uint32_t node) const {
-  return guarded(api->name, "supports",
-                 [&] { return api->supports(self, graph, node) != 0; });
+  return guarded(api->name, "supports", [&] { return api->supports(self, graph, node) != 0; });
 }
 
 void* Engine::compile(const hg_graph* graph) const {
@@ -239,8 +238,7 @@ size_t Engine::executable_bytes(void* executable) const {
       api->size >= offsetof(hg_engine_api, executable_bytes) + sizeof api->executable_bytes &&
       api->executable_bytes;
   if (!has) return 0;
-  return guarded(api->name, "executable_bytes",
-                 [&] { return api->executable_bytes(executable); });
+  return guarded(api->name, "executable_bytes", [&] { return api->executable_bytes(executable); });
 }
 
 const Engine& native_engine() {

@@ -43,8 +43,7 @@ std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
   std::vector<uint8_t> out(g.nodes.size(), 0);
   for (uint32_t i = 0; i < g.nodes.size(); ++i) {
     const GraphNode& n = g.nodes[i];
-    out[i] = n.prim == Prim::constant ||
-             (!is_ruled_out(g, n, e) && e.supports(c.get(), i));
+    out[i] = n.prim == Prim::constant || (!is_ruled_out(g, n, e) && e.supports(c.get(), i));
   }
   return out;
 }

@@ -77,3 +77,14 @@ for sizes, size, strides in [
         none=False,
         tol={"float32": 1e-5},
     )
+# One window along the last axis, and one channel.
+for sizes, size, strides in [((3, 4, 2), (3, 3, 2), (3, 1, 3)), ((1, 5, 3), (3, 4, 4), (3, 1, 4))]:
+    case(
+        K.conv3d,
+        [rand(3, *sizes, 1), rand(*size, 1, 2)],
+        strides=strides,
+        padding="same",
+        oracle=oracles.conv,
+        none=False,
+        tol={"float32": 1e-5},
+    )

@@ -106,8 +106,8 @@ Val conv(const Call& c) {
   const auto s = static_cast<int64_t>(g.spatial);
   const Val kernel = spread(b, c.in(1), 0, g.dilation);
   const Dims reach(kernel.dims.begin(), kernel.dims.begin() + s);
-  const Val x =
-      channels_to_front(b, padded(b, c.in(0), g.first, reach, g.window, g.groups), g.channels_first());
+  const Val x = channels_to_front(b, padded(b, c.in(0), g.first, reach, g.window, g.groups),
+                                  g.channels_first());
   // (spatial.., c, out) to (out, c, spatial..)
   const Val w = b.transpose(kernel, with_range({s + 1, s}, 0, g.spatial));
   return channels_to_back(b, convolve(c, x, w, g.window, g.groups), g.channels_first());

@@ -10,14 +10,11 @@
 namespace horngate::engines {
 
 /// The table of an engine that uses host memory.
-constexpr hg_engine_api make_api(const char* name, const char* version, uint64_t caps,
-                                 decltype(hg_engine_api::open) open,
-                                 decltype(hg_engine_api::supports) supports,
-                                 decltype(hg_engine_api::compile) compile,
-                                 decltype(hg_engine_api::run) run,
-                                 decltype(hg_engine_api::free_executable) free_executable,
-                                 decltype(hg_engine_api::executable_bytes) executable_bytes =
-                                     nullptr) {
+constexpr hg_engine_api make_api(
+    const char* name, const char* version, uint64_t caps, decltype(hg_engine_api::open) open,
+    decltype(hg_engine_api::supports) supports, decltype(hg_engine_api::compile) compile,
+    decltype(hg_engine_api::run) run, decltype(hg_engine_api::free_executable) free_executable,
+    decltype(hg_engine_api::executable_bytes) executable_bytes = nullptr) {
   hg_engine_api api = {};
   api.abi = HG_ABI;
   api.size = sizeof(hg_engine_api);

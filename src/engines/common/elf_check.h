@@ -20,7 +20,7 @@ struct LibraryFile {
   bool is_library = false;  // a 64-bit shared object for this machine
   bool is_whole = false;
   uint64_t size = 0, needed = 0;  // bytes; needed is 0 when its tables cannot be read
-  std::string fault;              // of a file that is no library or not whole, to stand after its path
+  std::string fault;  // of a file that is no library or not whole, to stand after its path
 };
 
 /// Reads the tables of a shared object.
@@ -57,7 +57,8 @@ class ElfReader {
       return wrong("is not a 64-bit shared library");
     if (head_.e_ident[EI_DATA] != ELFDATA2LSB || head_.e_machine != kMachine)
       return wrong("is a library for another kind of machine");
-    if (head_.e_type != ET_DYN) return wrong("is an object file or a program, not a shared library");
+    if (head_.e_type != ET_DYN)
+      return wrong("is an object file or a program, not a shared library");
     f_.is_library = true;
     return true;
   }

@@ -74,10 +74,9 @@ void free_executable(void* executable) { delete static_cast<Executable*>(executa
 
 size_t executable_bytes(void* executable) { return static_cast<Executable*>(executable)->bytes(); }
 
-hg_engine_api api = horngate::engines::make_api("onnx", "not loaded",
-                                                HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN,
-                                                open, supports, compile, run, free_executable,
-                                                executable_bytes);
+hg_engine_api api = horngate::engines::make_api(
+    "onnx", "not loaded", HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN, open, supports,
+    compile, run, free_executable, executable_bytes);
 
 }  // namespace
 

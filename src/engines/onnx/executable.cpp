@@ -30,7 +30,7 @@ bool has_type(const hg_graph& g, int32_t dtype) {
 
 /// Rules of the runtime that change results or end the process.
 std::string wrong_rules(const hg_graph& g) {
-  std::string rules = "Pad_Fusion";  // zeros around a maximum become -inf
+  std::string rules = "Pad_Fusion";                            // zeros around a maximum become -inf
   if (has_type(g, HG_FLOAT64)) rules += ";MatMulScaleFusion";  // keeps the scale as a float32
   if (has_type(g, HG_FLOAT16) || has_type(g, HG_BFLOAT16))
     rules += ";MatmulTransposeFusion";  // loses a cast, and the process

@@ -144,8 +144,7 @@ Value cut_to_one_window(Graph& g, Geometry& geo, const Value& x) {
 
 Value forward(Graph& g, const Geometry& whole, const Value& data, const Value& kernel) {
   Geometry geo = whole;
-  const bool is_plain = !geo.layout.is_3d() && !geo.is_depthwise();
-  const Value x = is_plain ? cut_to_one_window(g, geo, data) : data;
+  const Value x = geo.is_depthwise() ? data : cut_to_one_window(g, geo, data);
   const Margin around = margin(geo);
   if (geo.is_depthwise()) {
     const Value k = g.reshape(kernel, depthwise_kernel(geo));

@@ -12,7 +12,10 @@ struct Pool {
   Dims window, strides, low, high;  // in TensorFlow's form
   bool is_max;
   Margin margin;
-  bool is_wide = false;  // a window is larger than its axis: the gradient of a mean in float64 is then wrong
+  bool is_wide =
+      false;  // a window is larger than its axis: the gradient of a mean in float64 is then wrong
+  bool leaves_out =
+      false;  // elements between windows: 3-D means without oneDNN put the windows in the middle
 
   Pool(const Node& n, const Dims& x) {
     const size_t axes = x.size() - 2;
@@ -25,7 +28,16 @@ struct Pool {
     is_max = n.text("mode") != "avg";
     const Dims d = layout.dims(x);
     margin = margin_of(Dims(d.begin() + 1, d.end() - 1), window, strides, low, high);
-    for (size_t i = 0; i < window.size(); ++i) is_wide |= window[i] > d[i + 1];
+    for (size_t i = 0; i < window.size(); ++i) {
+      const int64_t n = d[i + 1], windows = (n + strides[i] - 1) / strides[i];
+      is_wide |= window[i] > n;
+      leaves_out |= (windows - 1) * strides[i] + window[i] < n;
+    }
+  }
+  /// A mean whose margins TensorFlow has no word for, or no kernel that is right.
+  bool is_hard_mean() const {
+    return !is_max &&
+           (margin == Margin::kOther || (margin == Margin::kSame && layout.is_3d() && leaves_out));
   }
   const char* op() const {
     return layout.is_3d() ? (is_max ? "MaxPool3D" : "AvgPool3D") : (is_max ? "MaxPool" : "AvgPool");
@@ -48,14 +60,14 @@ Type computed_in(const char* op, Type type) { return kernel_type(op, wide_type(t
 bool can_pool(const Node& n) {
   const Pool p(n, n.in_dims(0));
   const Type t = type_of(n.in_type(0).dtype);
-  if (!p.is_max && p.margin == Margin::kOther) return false;
+  if (p.is_hard_mean()) return false;
   return computed_in(p.op(), t) != kNoType;
 }
 
 bool can_pool_grad(const Node& n) {
   const Pool p(n, n.in_dims(0));
   const Type t = type_of(n.in_type(0).dtype);
-  if (!p.is_max && (p.margin == Margin::kOther || p.is_wide)) return false;
+  if (p.is_hard_mean() || (!p.is_max && p.is_wide)) return false;
   const Type one = computed_in(p.op(), t), two = computed_in(p.grad(), t);
   return one != kNoType && one == two;
 }
