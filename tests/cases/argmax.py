@@ -8,7 +8,15 @@ from cases.inputs import data
 
 axes.position(K.argmax, np.argmax, "argmax")
 inf, nan = np.inf, np.nan
-ROWS = [[-inf] * 3, [inf] * 3, [nan] * 3, [inf, nan, 1], [-inf, nan, nan], [-inf, inf, -inf], [1, -inf, 2]]
+ROWS = [
+    [-inf] * 3,
+    [inf] * 3,
+    [nan] * 3,
+    [inf, nan, 1],
+    [-inf, nan, nan],
+    [-inf, inf, -inf],
+    [1, -inf, 2],
+]
 for axis in (0, 1):
     values = ROWS if axis else list(zip(*ROWS))
     case(

@@ -79,7 +79,7 @@ CODE = {
         "opened: xxxx",
     ),
     "supports throws": ({"SUPPORTS": "throw 1;"}, "its function supports threw"),
-    "compile throws": ({"COMPILE": 'throw std::bad_alloc();'}, "its function compile threw"),
+    "compile throws": ({"COMPILE": "throw std::bad_alloc();"}, "its function compile threw"),
     "compile fails": ({"COMPILE": 'return fail(s, 1, "too odd");'}, "ValueError: too odd"),
     "compile fails with an unknown code": (
         {"COMPILE": 'return fail(s, 99, "too odd");'},
@@ -162,7 +162,8 @@ def test_code_against_the_rules(kind, tmp_path):
 
 def test_what_throws_when_it_is_freed(tmp_path):
     """There is nobody to tell: the call itself was well."""
-    parts = {"FREE": "throw 1;", "RUN": "for (int i = 0; i < 6; ++i) ((float*)out[0].data)[i] = -1;"}
+    fill = "for (int i = 0; i < 6; ++i) ((float*)out[0].data)[i] = -1;"
+    parts = {"FREE": "throw 1;", "RUN": fill}
     build(tmp_path, parts)
     program = PROGRAM + "import gc; K.clear_session(); gc.collect(); print('still')"
     done = engine_process.python("bad", program, HORNGATE_ENGINE_PATH=str(tmp_path))
@@ -186,7 +187,7 @@ def patched(data, at, form, value):
 
 def segment(data, kind):
     """Where the header of the first segment of a kind lies."""
-    start, size, n = (struct.unpack_from(f, data, a)[0] for f, a in (("Q", 32), ("H", 54), ("H", 56)))
+    (start,), (size, n) = struct.unpack_from("<Q", data, 32), struct.unpack_from("<HH", data, 54)
     for i in range(n):
         if struct.unpack_from("I", data, start + i * size)[0] == kind:
             return start + i * size
