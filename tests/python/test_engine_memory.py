@@ -25,7 +25,7 @@ print(resident() - before)
 """
 
 
-# Megabytes more after 60 batch sizes of up to 150; before, cntk took 1,000 and onnx 900.
+# Megabytes more after 60 batch sizes of up to 150.
 @pytest.mark.parametrize("engine, most", [("onnx", 60), ("cntk", 120), ("tensorflow", 150)])
 def test_many_batch_sizes(engine, most):
     engine_process.skip_unless_it_runs(engine_process.python(engine, engine_process.RUN), engine)
