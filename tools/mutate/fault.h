@@ -1,0 +1,12 @@
+// Force-included into every source of the tree that tools/mutate.py builds: which planted fault is on. One
+// number for the whole process, from the environment, so that one build serves all faults.
+#pragma once
+
+#include <stdlib.h>
+
+inline const long horngate_fault_on = [] {
+  const char* text = ::getenv("HORNGATE_FAULT");
+  return text ? ::strtol(text, nullptr, 10) : 0L;
+}();
+
+#define HORNGATE_FAULT(number) (__builtin_expect(horngate_fault_on == (number), 0))

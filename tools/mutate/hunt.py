@@ -1,0 +1,152 @@
+"""What is tried on a fault, in order, until something catches it."""
+
+import os
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+
+from mutate.tree import TREE
+
+PYTHON = str(TREE / ".venv" / "bin" / "python")
+TESTS = str(TREE / "build" / "bin" / "horngate_tests")
+
+# Left out: they measure time, or need minutes for what a fault does not touch.
+SLOW = "Speed*:Depth*:*EngineTest*:Memory*"
+
+# Python tests about the clone itself, other engines, installing: no fault can fail them, or all would.
+OTHER = (
+    "test_mutate",
+    "test_cpp_signatures",
+    "test_doc_examples",
+    "test_engine",
+    "test_engines_install",
+    "test_examples_keras",
+    "test_export_onnx",
+    "test_generated_docs",
+    "test_keras_datasets",
+    "test_oracle",
+    "test_readme",
+    "test_start",
+    "test_stubs",
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A program that ends with status 0 unless it sees a fault. `seconds`: without a fault it takes far less."""
+
+    name: str
+    command: tuple
+    seconds: float
+    environment: tuple = ()
+
+
+def fuzz(name, seconds):
+    command = (PYTHON, "-m", "fuzz", "--seconds", str(seconds), "--jobs", "1", "--most", "1", "--no-reduce")
+    # The hunt ends at its time; a run that is far over it has a program that hangs.
+    return Stage(name, command, seconds + 120, (("PYTHONPATH", str(TREE / "tests")), ("HORNGATE_VERIFY", "1")))
+
+
+def gtest(name, pattern, seconds=240):
+    positive, _, negative = pattern.partition("-")
+    pattern = f"{positive or '*'}-{negative + ':' if negative else ''}{SLOW}"
+    command = (TESTS, f"--gtest_filter={pattern}", "--gtest_fail_fast", "--gtest_brief=1")
+    return Stage(name, command, seconds)
+
+
+def pytest(name, arguments, seconds):
+    command = (PYTHON, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", *arguments)
+    return Stage(name, command, seconds, (("HORNGATE_TEST_ENGINES", "native"),))
+
+
+def case_files(names):
+    return [f"tests/cases/{name}.py" for name in names.split()]
+
+
+def python_files():
+    made = sorted((TREE / "tests" / "python").glob("test_*.py"))
+    return [str(p.relative_to(TREE)) for p in made if not p.stem.startswith(OTHER)]
+
+
+def stages(fault, settings):
+    """Few seconds of fuzzing, then tests from near to far, then the rest of a minute of fuzzing."""
+    has_fuzz = (TREE / "tests" / "fuzz" / "__main__.py").exists()
+    if has_fuzz:
+        yield fuzz("fuzz", 8)
+    tests = fault.tests or settings.get("tests")
+    if tests:
+        yield gtest("C++ tests of the area", tests)
+    cases = fault.cases or settings.get("cases")
+    if cases:
+        yield pytest("cases of the area", case_files(cases), 600)
+    yield gtest("C++ tests", "*")
+    if has_fuzz:
+        yield fuzz("fuzz, the rest of a minute", 52)
+    yield pytest("Python tests", python_files(), 900)
+    yield pytest("cases", ["tests/cases"], 2400)
+
+
+def run(stage, number, log):
+    """None when the stage passes, else how it failed."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("HORNGATE_", "KERAS_"))}
+    environment |= {
+        "HORNGATE_FAULT": str(number),
+        "HORNGATE_QUIET": "1",
+        "HORNGATE_NO_CONFIG_WRITE": "1",
+        "HORNGATE_ENGINE_PATH": str(TREE / "build" / "lib" / "horngate" / "engines"),
+        "KERAS_HOME": str(TREE / "build" / "keras"),
+        **dict(stage.environment),
+    }
+    with open(log, "w") as out:
+        process = subprocess.Popen(
+            stage.command,
+            cwd=TREE,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(stage.seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        finally:
+            # Workers of a fuzzer or of pytest are in its group, which ends with it.
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            process.wait()
+    if status == 0:
+        return None
+    if status is None:
+        return "hangs"
+    return f"crashes ({signal.Signals(-status).name})" if status < 0 else "fails"
+
+
+def evidence(log):
+    """The line of a log that says most."""
+    lines = [line.strip() for line in open(log, errors="replace")]
+    for mark in ("[  FAILED  ]", "== seed", "FAILED ", "Failure", "Error", "bug in horngate"):
+        for line in lines:
+            if mark in line:
+                return line[:160]
+    return lines[-1][:160] if lines else ""
+
+
+def hunt(fault, settings, folder):
+    """What caught it, or that nothing did."""
+    began = time.monotonic()
+    log = folder / f"{fault.id}.log"
+    for stage in stages(fault, settings):
+        how = run(stage, fault.number, log)
+        if how is not None:
+            return {
+                "caught": stage.name,
+                "how": how,
+                "evidence": evidence(log),
+                "seconds": round(time.monotonic() - began, 1),
+            }
+    return {"caught": None, "seconds": round(time.monotonic() - began, 1)}
