@@ -9,12 +9,13 @@ ENGINE ?= native
 FUZZ_JOBS ?= $(JOBS)
 FUZZ_ARGS ?=
 ROWS ?=
+MUTATE_ARGS ?=
 KERAS ?= 2.3.1
 BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz bench bench-keras bench-peers format asan tsan coverage reliability clean
+.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz mutate bench bench-keras bench-peers format asan tsan coverage reliability clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -66,6 +67,9 @@ bench-keras: build ## build, then time Keras 2.3.1 on our module beside tf_keras
 bench-peers: build ## build, then time all workloads beside PyTorch, JAX, TensorFlow, ONNX Runtime (installs them into build/)
 	@cmake --build build -j $(JOBS) --target bench_startup
 	@tools/bench_peers.sh --write $(BENCH_ARGS)
+
+mutate: build ## plant faults into a copy of the sources, one at a time, see what catches them (hours; MUTATE_ARGS="--only jit")
+	@.venv/bin/python tools/mutate.py --jobs $(JOBS) $(MUTATE_ARGS)
 
 format: $(SETUP) ## put all C++ into the project's format
 	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i

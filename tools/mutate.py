@@ -66,7 +66,7 @@ def baseline(settings):
     nothing = faults.Fault("baseline", "", "", "", "", "")
     for stage in hunt.stages(nothing, settings):
         began = time.monotonic()
-        how = hunt.run(stage, 0, LOGS / "baseline.log")
+        how = hunt.run(stage.command, stage, 0, LOGS / "baseline.log")
         print(f"without a fault: {stage.name} {how or 'passes'}, {time.monotonic() - began:.0f} s", flush=True)
         if how is not None:
             raise SystemExit(f"mutate: without a fault, {stage.name} {how}: {LOGS / 'baseline.log'}")

@@ -1,5 +1,5 @@
-// Force-included into every source of the tree that tools/mutate.py builds: which planted fault is on. One
-// number for the whole process, from the environment, so that one build serves all faults.
+// Included by every source that tools/mutate.py plants faults into: which of them is on. One number for the
+// whole process, from the environment, so that one build serves all faults.
 #pragma once
 
 #include <stdlib.h>
