@@ -5,6 +5,7 @@ see them. All faults are compiled into one build and sleep; the environment wake
     tools/mutate.py                  builds, then tries every fault that has no result yet
     tools/mutate.py --only jit       those whose name or area contains it, again
     tools/mutate.py --escaped        those that got away, again
+    tools/mutate.py --quick          without the tests that are far from the fault
     tools/mutate.py --check          whether every fault still has its place in the sources
     tools/mutate.py --report         writes docs/mutations.md from the results
 """
@@ -31,6 +32,7 @@ def arguments():
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--only", help="part of a name, or an area")
     parser.add_argument("--escaped", action="store_true")
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--no-baseline", action="store_true", help="trust that all passes without a fault")
     parser.add_argument("--jobs", type=int, default=2)
@@ -61,10 +63,10 @@ def check(chosen):
     return wrong
 
 
-def baseline(settings):
+def baseline(settings, quick):
     """Nothing may be seen where nothing is planted."""
     nothing = faults.Fault("baseline", "", "", "", "", "")
-    for stage in hunt.stages(nothing, settings):
+    for stage in hunt.stages(nothing, settings, quick):
         began = time.monotonic()
         how = hunt.run(stage.command, stage, 0, LOGS / "baseline.log")
         print(f"without a fault: {stage.name} {how or 'passes'}, {time.monotonic() - began:.0f} s", flush=True)
@@ -93,7 +95,7 @@ def main():
         if not options.no_build:
             tree.make(listed, options.jobs)
         if not options.no_baseline:
-            baseline({})
+            baseline({}, options.quick)
         chosen = [f for f in listed if f.id not in results]
         if options.only:
             chosen = [f for f in listed if options.only in f.id or options.only == f.area]
@@ -101,7 +103,7 @@ def main():
             chosen = [f for f in listed if f.id in results and not results[f.id]["caught"]]
 
         def one(fault):
-            result = hunt.hunt(fault, areas[fault.area], LOGS)
+            result = hunt.hunt(fault, areas[fault.area], LOGS, options.quick)
             results[fault.id] = {**result, "key": key_of(fault)}
             save(results)
             seen = f"{result['caught']} {result['how']}" if result["caught"] else "GOT AWAY"
