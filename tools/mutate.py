@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plants faults into a copy of the sources, one at a time, and looks whether the tests and a minute of fuzzing
-see them. All faults are compiled into one build and sleep; the environment wakes one.
+"""Plants faults into a copy of the sources, one at a time, and looks whether the tests and a minute of
+fuzzing see them. All faults are compiled into one build and sleep; the environment wakes one.
 
     tools/mutate.py                  builds, then tries every fault that has no result yet
     tools/mutate.py --only jit       those whose name or area contains it, again
@@ -27,14 +27,16 @@ LOGS = tree.ROOT / "build" / "mutants" / "logs"
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--report", action="store_true")
     parser.add_argument("--only", help="part of a name, or an area")
     parser.add_argument("--escaped", action="store_true")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--no-build", action="store_true")
-    parser.add_argument("--no-baseline", action="store_true", help="trust that all passes without a fault")
+    parser.add_argument("--no-baseline", action="store_true", help="trust what has no fault")
     parser.add_argument("--jobs", type=int, default=2)
     return parser.parse_args()
 
@@ -69,9 +71,10 @@ def baseline(settings, quick):
     for stage in hunt.stages(nothing, settings, quick):
         began = time.monotonic()
         how = hunt.run(stage.command, stage, 0, LOGS / "baseline.log")
-        print(f"without a fault: {stage.name} {how or 'passes'}, {time.monotonic() - began:.0f} s", flush=True)
+        seconds = time.monotonic() - began
+        print(f"without a fault: {stage.name} {how or 'passes'}, {seconds:.0f} s", flush=True)
         if how is not None:
-            raise SystemExit(f"mutate: without a fault, {stage.name} {how}: {LOGS / 'baseline.log'}")
+            raise SystemExit(f"mutate: see {LOGS / 'baseline.log'}")
 
 
 def key_of(fault):
@@ -109,6 +112,8 @@ def main():
             seen = f"{result['caught']} {result['how']}" if result["caught"] else "GOT AWAY"
             print(f"{fault.area} {fault.id}: {seen}, {result['seconds']:.0f} s", flush=True)
 
+        # In no particular order, so that what a run that was cut short has tried is a fair sample.
+        chosen.sort(key=lambda fault: fault.number)
         with ThreadPoolExecutor(options.jobs) as pool:
             list(pool.map(one, chosen))
     report.write(listed, results)

@@ -2,9 +2,10 @@
 
 import operator
 
+import horngate as K
 import numpy as np
 from cases import families
-from cases.harness import case
+from cases.harness import case, check
 from cases.inputs import away, data, rand
 
 
@@ -32,3 +33,14 @@ for dtype in ("uint8", "uint16", "uint32", "uint64"):
 case(operator.floordiv, [rand(3, 4, high=3), 3], oracle=np.floor_divide, dtypes=("int32", "uint8"))
 families.does_not_broadcast(operator.floordiv, "floordiv")
 families.by_zero(operator.floordiv)
+
+
+@check
+def of_sizes_rounds_down():
+    """Arithmetic on shapes is done while a plan is made, and rounds as it does at run time."""
+    x = K.placeholder((None, 2))
+    n = K.shape(x)[0]
+    f = K.function([x], [(n - 7) // 2, (7 - n) // -2, K.zeros_like(x)])
+    for rows in (0, 3, 4, 7, 10):
+        low, high, _ = f([np.zeros((rows, 2))])
+        assert low == (rows - 7) // 2 and high == (7 - rows) // -2

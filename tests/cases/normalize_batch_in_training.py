@@ -121,3 +121,23 @@ def far_from_zero(shape, first):
     np.testing.assert_allclose(m, mean, rtol=1.5e-7 if own else 1e-5)
     np.testing.assert_allclose(v, var, rtol=3e-6 if own else 1e-2)
     np.testing.assert_allclose(y, want, atol=1e-5 if own else 0.1)
+
+
+@check
+def second_derivative_where_x_is_also_the_cotangent():
+    """The gradient of sum(y * x) by y is x itself: one operand in two places of the same node."""
+    rng = np.random.default_rng(6)
+    feed, w = rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
+    x = K.placeholder((5, 3), dtype="float64")
+    y = K.normalize_batch_in_training(
+        x, K.constant(np.ones(3), "float64"), K.constant(np.zeros(3), "float64"), [0]
+    )[0]
+    [dx] = K.gradients(K.sum(y * x), [x])
+    loss = K.sum(dx * K.constant(w, "float64"))
+    f = K.function([x], [loss, K.gradients(loss, [x])[0]])
+    gradient = f([feed])[1]
+    for place in np.ndindex(5, 3):
+        step = np.zeros((5, 3))
+        step[place] = 1e-5
+        slope = (f([feed + step])[0] - f([feed - step])[0]) / 2e-5
+        np.testing.assert_allclose(gradient[place], slope, rtol=1e-5, atol=1e-6)

@@ -303,3 +303,44 @@ case(
     oracle=lambda x, state: x.sum(1) + state,
     label="rnn(a state that is repeated)",
 )
+
+
+@check
+def loops_that_differ_only_in_what_they_return():
+    """Two bodies of the same nodes: one gives a and goes on with b, the other the other way round."""
+    x, h = K.placeholder((2, 5, 3)), K.placeholder((2, 3))
+
+    def step(swapped):
+        def run(x_t, states):
+            a = K.tanh(x_t + states[0])
+            b = a * 0.5 - 0.25
+            return (b, [a]) if swapped else (a, [b])
+
+        return run
+
+    outputs = [K.rnn(step(swapped), x, [h])[1] for swapped in (False, True)]
+    rng = np.random.default_rng(3)
+    feed, start = rng.uniform(-1, 1, (2, 5, 3)), rng.uniform(-1, 1, (2, 3))
+    for got, swapped in zip(K.function([x, h], outputs)([feed, start]), (False, True)):
+        state = start
+        for t in range(5):
+            a = np.tanh(feed[:, t] + state)
+            b = a * 0.5 - 0.25
+            wanted, state = (b, a) if swapped else (a, b)
+            np.testing.assert_allclose(got[:, t], wanted, rtol=1e-5, atol=1e-6)
+
+
+@check(backwards=(False, True))
+def a_sum_over_steps_that_begins_elsewhere(backwards):
+    """Nothing but the sum is carried, so that it can be taken after the loop; it starts with a value."""
+    x, h = K.placeholder((2, 6, 3)), K.placeholder((3, 3))
+
+    def step(x_t, states):
+        return x_t, [states[0] + K.dot(K.transpose(x_t), K.sin(x_t))]
+
+    _, _, states = K.rnn(step, x, [h], go_backwards=backwards)
+    rng = np.random.default_rng(4)
+    feed, start = rng.uniform(-1, 1, (2, 6, 3)), rng.uniform(-1, 1, (3, 3))
+    got = K.function([x, h], [states[0]])([feed, start])[0]
+    wanted = start + sum(feed[:, t].T @ np.sin(feed[:, t]) for t in range(6))
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)

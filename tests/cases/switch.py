@@ -124,3 +124,15 @@ def an_infinite_slope_of_the_other_branch_does_not_matter():
 families.edges(
     switch, select, [bools(101, 103), rand(101, 103), rand(101, 103)], [bools(1), rand(1), rand(1)]
 )
+
+
+@check
+def two_of_them_with_the_same_operands():
+    condition, x = K.placeholder((), dtype="bool"), K.placeholder((3,))
+    first = K.switch(condition, lambda: x * 2, lambda: x * 3)
+    second = K.switch(condition, lambda: x + 2, lambda: x + 3)
+    f = K.function([condition, x], [first, second])
+    for chosen, n in ((True, 2), (False, 3)):
+        got = f([chosen, [1.0, 2.0, 5.0]])
+        np.testing.assert_array_equal(got[0], np.array([1.0, 2.0, 5.0]) * n)
+        np.testing.assert_array_equal(got[1], np.array([1.0, 2.0, 5.0]) + n)

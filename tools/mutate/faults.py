@@ -8,7 +8,8 @@ import yaml
 
 FOLDER = Path(__file__).resolve().parent / "faults"
 HEADER = FOLDER.parent / "fault.h"
-KEYS = {"id", "kind", "file", "find", "after", "replace", "form", "tests", "cases", "what", "escape"}
+KEYS = {"id", "kind", "file", "find", "after", "replace", "form"}
+KEYS |= {"tests", "cases", "what", "escape"}
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,13 @@ class Fault:
 
     @property
     def planted(self):
+        on = f"HORNGATE_FAULT({self.number})"
         if self.form == "expression":
-            return f"(HORNGATE_FAULT({self.number}) ? ({self.replace}) : ({self.find}))"
+            return f"({on} ? ({self.replace}) : ({self.find}))"
         if self.form == "statement":
-            return f"if (HORNGATE_FAULT({self.number})) {{ {self.replace} }} else {{ {self.find} }}"
-        # "text": what is not an expression alone, such as a term of a longer one; it names the fault itself.
-        return self.replace.replace("FAULT", f"HORNGATE_FAULT({self.number})")
+            return f"if ({on}) {{ {self.replace} }} else {{ {self.find} }}"
+        # "text": what is no expression alone, such as a term of a longer one, says FAULT itself.
+        return self.replace.replace("FAULT", on)
 
 
 class Rotten(Exception):
@@ -78,7 +80,8 @@ def place(fault, text):
     begin = 0
     if fault.after is not None:
         if text.count(fault.after) != 1:
-            raise Rotten(f"{fault.id}: `after` stands {text.count(fault.after)} times in {fault.file}")
+            times = text.count(fault.after)
+            raise Rotten(f"{fault.id}: `after` stands {times} times in {fault.file}")
         begin = text.index(fault.after)
         found = text.find(fault.find, begin)
         if found < 0:
@@ -97,5 +100,5 @@ def plant(faults, text):
             raise Rotten(f"{first.id} and {second.id} overlap in {first.file}")
     for at, fault in reversed(places):
         text = text[:at] + fault.planted + text[at + len(fault.find) :]
-    # Here and not by a flag of the compiler: files without a fault compile as ever, and ccache knows them.
+    # Here and not by a flag of the compiler: ccache knows files that have no fault.
     return f'#include "{HEADER}"\n#line 1\n{text}'

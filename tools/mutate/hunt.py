@@ -17,7 +17,7 @@ TESTS = str(TREE / "build" / "bin" / "horngate_tests")
 # Left out: they measure time, or need minutes for what a fault does not touch.
 SLOW = "Speed*:Depth*:*EngineTest*:Memory*"
 
-# Python tests about the clone itself, other engines, installing: no fault can fail them, or all would.
+# Python tests about the clone itself, other engines, installing: no fault fails them, or all do.
 OTHER = (
     "test_mutate",
     "test_cpp_signatures",
@@ -37,7 +37,7 @@ OTHER = (
 
 @dataclass(frozen=True)
 class Stage:
-    """A program that ends with status 0 unless it sees a fault. `seconds`: without a fault it takes far less."""
+    """A program that ends with status 0 unless it sees a fault, which takes it far fewer seconds."""
 
     name: str
     command: tuple
@@ -66,7 +66,8 @@ def gtest(name, pattern, seconds=300):
         ran = re.findall(r"^\[ RUN      \] (\S+)", text, re.M)
         return (TESTS, f"--gtest_filter={ran[-1]}") if ran else None
 
-    return Stage(name, (TESTS, f"--gtest_filter={pattern}", "--gtest_fail_fast"), seconds, (), again)
+    command = (TESTS, f"--gtest_filter={pattern}", "--gtest_fail_fast")
+    return Stage(name, command, seconds, (), again)
 
 
 def pytest(name, arguments, seconds):
@@ -76,7 +77,8 @@ def pytest(name, arguments, seconds):
         failed = re.search(r"^(?:FAILED|ERROR) (\S+::.*?)(?: - |$)", text, re.M)
         return (*common, failed[1]) if failed else None
 
-    return Stage(name, (*common, *arguments), seconds, (("HORNGATE_TEST_ENGINES", "native"),), again)
+    environment = (("HORNGATE_TEST_ENGINES", "native"),)
+    return Stage(name, (*common, *arguments), seconds, environment, again)
 
 
 def case_files(names):
@@ -89,7 +91,7 @@ def python_files():
 
 
 def stages(fault, settings, quick=False):
-    """Few seconds of fuzzing, then the tests of the area, the rest of a minute of fuzzing, then all tests."""
+    """Some fuzzing, the tests of the area, the rest of a minute of fuzzing, then all tests."""
     has_fuzz = (TREE / "tests" / "fuzz" / "__main__.py").exists()
     if has_fuzz:
         yield fuzz("fuzzing", 8)
@@ -114,6 +116,7 @@ def run(command, stage, number, log):
     environment |= {
         "HORNGATE_FAULT": str(number),
         "HORNGATE_QUIET": "1",
+        "HORNGATE_FUZZ_SECONDS": "1",  # that minute is a stage of its own
         "HORNGATE_NO_CONFIG_WRITE": "1",
         "HORNGATE_ENGINE_PATH": str(TREE / "build" / "lib" / "horngate" / "engines"),
         "KERAS_HOME": str(TREE / "build" / "keras"),
@@ -156,7 +159,7 @@ def evidence(log):
 
 
 def is_its_doing(stage, how, log):
-    """Whether what failed passes without the fault: a busy machine and true defects fail tests too."""
+    """Whether what failed passes without it: a busy machine and true defects fail tests too."""
     with open(log, errors="replace") as text:
         command = stage.again(text.read()) or (stage.command if how == "hangs" else None)
     if command is None:
@@ -174,7 +177,7 @@ def hunt(fault, settings, folder, quick=False):
             how = run(stage.command, stage, fault.number, log)
             if how is None or is_its_doing(stage, how, log):
                 break
-            print(f"{fault.id}: {stage.name} {how} without the fault too: {evidence(log)}", flush=True)
+            print(f"{fault.id}: without it {stage.name} {how} too: {evidence(log)}", flush=True)
             how = None
         if how is not None:
             return {

@@ -9,10 +9,12 @@ PAGE = ROOT / "docs" / "mutations.md"
 
 INTRODUCTION = """# Planted faults
 
-Written by `make mutate` (`tools/mutate.py`). Faults that someone might make (a sign, an axis, off by one, a wrong
-register or buffer, a missing copy) are planted into a copy of the sources, one at a time; then come a few seconds of
-fuzzing ([tests/fuzz](../tests/fuzz)), the tests from near to far, and the rest of a minute of fuzzing, until something sees
-it: a test that fails, a crash, a hang, a finding. The faults are in `tools/mutate/faults/`, one page per area.
+Written by `make mutate` (`tools/mutate.py`). Faults that someone might make (a sign, an axis, off by
+one, a wrong register or buffer, a missing copy) are planted into a copy of the sources, one at a time.
+Then come a few seconds of fuzzing ([tests/fuzz](../tests/fuzz)), the tests of the area, the rest of a
+minute of fuzzing and all other tests, until something sees the fault: a test that fails, a crash, a
+hang, a finding of the fuzzer. What fails without the fault too does not count. The faults are in
+`tools/mutate/faults/`, one page per area.
 """
 
 
@@ -44,10 +46,8 @@ def lines_of(listed, results):
     caught = [f for f in tried if results[f.id]["caught"]]
     away = [f for f in tried if not results[f.id]["caught"]]
     lines = [INTRODUCTION]
-    lines.append(
-        f"**{len(caught)} of {len(tried)} caught ({share(len(caught), len(tried))})**, {date.today().isoformat()}. "
-        f"Asked for: 95 %."
-    )
+    rate = share(len(caught), len(tried))
+    lines.append(f"**{len(caught)} of {len(tried)} caught ({rate})**, {date.today().isoformat()}. Wanted: 95 %.")
     if len(tried) < len(listed):
         lines.append(f"{len(listed) - len(tried)} more are listed and were not tried.")
     lines += ["", *table("area", grouped(tried, lambda f: f.area), results)]
@@ -55,16 +55,19 @@ def lines_of(listed, results):
     lines += ["", "| caught by | faults | fails | crashes | hangs |", "|---|---|---|---|---|"]
     by = Counter(results[f.id]["caught"] for f in caught)
     for name, n in by.most_common():
-        how = Counter(results[f.id]["how"].split()[0] for f in caught if results[f.id]["caught"] == name)
+        here = [results[f.id] for f in caught if results[f.id]["caught"] == name]
+        how = Counter(result["how"].split()[0] for result in here)
         lines.append(f"| {name} | {n} | {how['fails']} | {how['crashes']} | {how['hangs']} |")
     lines += ["", "## Those that got away", ""]
     if not away:
         lines.append("None.")
     else:
-        lines += ["| fault | where | instead of | stands | why nothing sees it |", "|---|---|---|---|---|"]
+        lines += ["| fault | where | instead of | stands | why nothing sees it |"]
+        lines += ["|---|---|---|---|---|"]
         for f in away:
             reason = f.escape or "(no reason given yet)"
-            lines.append(f"| {f.id} | {f.file} | {code(f.find)} | {code(f.replace)} | {' '.join(reason.split())} |")
+            cells = [f.id, f.file, code(f.find), code(f.replace), " ".join(reason.split())]
+            lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 

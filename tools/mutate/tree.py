@@ -46,8 +46,8 @@ def copy(chosen):
 
 
 def make_venv():
-    """A Python like the clone's, whose `import horngate` is that of the scratch tree. Hard links: paths of headers
-    in it are like those of the clone, which lets ccache know what has no fault."""
+    """A Python like the clone's, whose `import horngate` is that of the scratch tree. Hard links: its
+    headers have paths like those of the clone, which lets ccache know what has no fault."""
     ours, venv = ROOT / ".venv", TREE / ".venv"
     if venv.exists():
         return
