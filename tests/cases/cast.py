@@ -205,3 +205,23 @@ families.edges(
     dtype="float64",
     out="float64",
 )
+
+
+@check(dtype=("int8", "int16", "uint8", "uint16"), n=(5, 300))
+def of_integers_that_wrapped(dtype, n):
+    """Sums, differences and products leave the dtype's range in the middle of a chain, and come back."""
+    rng = np.random.default_rng(n)
+    info = np.iinfo(dtype)
+    a, b = (rng.integers(info.min, info.max + 1, n, dtype=dtype) for _ in range(2))
+    x, y = K.placeholder((n,), dtype=dtype), K.placeholder((n,), dtype=dtype)
+    other = {"int8": "uint8", "int16": "uint16", "uint8": "int8", "uint16": "int16"}[dtype]
+    chains = [x + y, x - y, x * y, -x]
+    got = K.function(
+        [x, y],
+        [K.cast(z, "float32") * 0.5 + 1 for z in chains]
+        + [K.cast(K.cast(z, other), "float32") * 0.5 for z in chains],
+    )([a, b])
+    wanted = [a + b, a - b, a * b, np.negative(a)]
+    for k, w in enumerate(wanted):
+        np.testing.assert_array_equal(got[k], (w.astype("float64") * 0.5 + 1).astype("float32"))
+        np.testing.assert_array_equal(got[4 + k], w.astype(other).astype("float32") * 0.5)

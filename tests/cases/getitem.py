@@ -1,6 +1,8 @@
 """x[...]: numbers, slices, Ellipsis, new axes and tensors in brackets."""
 
-from cases.harness import case, error
+import horngate as K
+import numpy as np
+from cases.harness import case, check, error
 from cases.inputs import bools, ints, rand
 
 INDICES = [
@@ -14,6 +16,9 @@ INDICES = [
     slice(None, None, 2),
     slice(None, None, -1),
     slice(3, 0, -2),
+    slice(3, -100, -1),
+    slice(100, -100, -2),
+    slice(-1, -3, -1),
     slice(-3, -1),
     slice(2, 2),
     slice(10, 20),
@@ -149,3 +154,18 @@ for bad in (7, -4):
         label=f"getitem({bad} of 3)",
         text=f"getitem: an index on axis 0 of x of shape (3, 2) must be in [-3, 3); got {bad}.",
     )
+
+
+OPEN = (slice(9, 0, -1), slice(9, 2, -2), slice(-2, None, -1), slice(-9, 9, 2), slice(9, -9, -3))
+
+
+@check(index=OPEN)
+def gradients_of_slices_of_open_sizes(index):
+    """Where a slice begins is known to a call only, and may lie outside."""
+    x = K.placeholder((None, 2), dtype="float64")
+    f = K.function([x], K.gradients(K.sum(K.square(x[index])), [x]))
+    for rows in (1, 3, 6, 9, 10, 12):
+        feed = np.random.default_rng(rows).uniform(-1, 1, (rows, 2))
+        wanted = np.zeros_like(feed)
+        wanted[index] = 2 * feed[index]
+        np.testing.assert_allclose(f([feed])[0], wanted)

@@ -136,3 +136,16 @@ def two_of_them_with_the_same_operands():
         got = f([chosen, [1.0, 2.0, 5.0]])
         np.testing.assert_array_equal(got[0], np.array([1.0, 2.0, 5.0]) * n)
         np.testing.assert_array_equal(got[1], np.array([1.0, 2.0, 5.0]) + n)
+
+
+@check
+def of_floats_of_two_widths_by_one_condition():
+    """Both read the condition, and so are one step; float32 and float64 have no common vectors."""
+    rng = np.random.default_rng(9)
+    mask, a, b = rng.integers(0, 2, 300).astype(bool), rng.normal(size=300), rng.normal(size=300)
+    condition = K.placeholder((300,), dtype="bool")
+    x, y = K.placeholder((300,), dtype="float32"), K.placeholder((300,), dtype="float64")
+    outputs = [K.switch(condition, x * 2 + 1, -x), K.switch(condition, y * 2 + 1, -y)]
+    got = K.function([condition, x, y], outputs)([mask, a, b])
+    for result, v in zip(got, (a.astype("float32"), b)):
+        np.testing.assert_allclose(result, np.where(mask, v * 2 + 1, -v), rtol=1e-6)

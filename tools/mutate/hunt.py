@@ -82,7 +82,9 @@ def pytest(name, arguments, seconds):
 
 
 def case_files(names):
-    return [f"tests/cases/{name}.py" for name in names.split()]
+    """Of tests/cases, or of tests/python."""
+    folder = {True: "python", False: "cases"}
+    return [f"tests/{folder[name.startswith('test_')]}/{name}.py" for name in names.split()]
 
 
 def python_files():

@@ -1,0 +1,111 @@
+"""What groups of element-wise steps share: values that several of them read, large enough that they are computed
+again instead of kept, beside readers that need them kept; memory that a result takes over from an operand."""
+
+import horngate as K
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(11)
+X = RNG.standard_normal((96, 128)).astype("float32")
+W = (RNG.standard_normal((128, 64)) / 8).astype("float32")
+
+# Programs of `x` (96, 128) and `w` (128, 64); one form in K, one in NumPy. `v` is cheap and has several readers.
+PROGRAMS = {
+    "a product": lambda k, x, w: [k.exp(v := x * 2 + 1), k.sum(k.sin(v), 1), k.dot(v, w)],
+    "a result": lambda k, x, w: [k.exp(v := x * 2 + 1), k.sum(k.sin(v), 1), v],
+    "a turned copy": lambda k, x, w: [k.tanh(v := x - 1), k.max(k.abs(v), 1), k.transpose(v)],
+    "steps after a product": lambda k, x, w: [
+        k.exp(v := x - k.mean(x, 1, keepdims=True)),
+        k.sum(v * v, 1),
+        k.dot(k.exp(v) * v, w),
+        k.sum(k.tanh(v), 0),
+    ],
+    "readers of readers": lambda k, x, w: [
+        k.sum(k.exp(v := x - k.max(x, 1, keepdims=True)), 1),
+        k.sum(u := v * 3 + x, 1),
+        k.sum(k.sin(u), 0),
+        k.sum(k.cos(u) * v, 1),
+        k.dot(k.sin(u), w),
+    ],
+    "readers of readers that are results": lambda k, x, w: [
+        u := (v := x * 2 - k.mean(x, 0, keepdims=True)) - 1,
+        k.sum(k.exp(u), 1),
+        k.sum(k.sin(u) * v, 1),
+        k.exp(v) + u,
+    ],
+    "a reversed operand": lambda k, x, w: [k.sin(v := k.exp(x))[::-1] + v, k.sum(v[::-1] * v, 0)],
+    "its own rows backwards": lambda k, x, w: [(v := k.exp(x) + 1)[::-1] * 2 + v[:, ::-1]],
+    "a product backwards": lambda k, x, w: [
+        k.dot(k.sin(k.dot(x, w)[::-1]) * 2, k.transpose(w)),
+    ],
+    "a product and it backwards": lambda k, x, w: [
+        k.dot(k.sin((u := k.dot(x, w)) + u[::-1]), k.transpose(w)),
+    ],
+    "the first row of all": lambda k, x, w: [(v := k.exp(x)) + v[0:1] * 2, k.sum(v, 1)],
+}
+
+
+class Numpy:
+    """The names of K that the programs use, in NumPy."""
+
+    exp, sin, cos, tanh, abs, dot, transpose = (
+        np.exp,
+        np.sin,
+        np.cos,
+        np.tanh,
+        np.abs,
+        np.dot,
+        np.transpose,
+    )
+
+    @staticmethod
+    def sum(x, axis):
+        return np.sum(x, axis)
+
+    @staticmethod
+    def max(x, axis, keepdims=False):
+        return np.max(x, axis, keepdims=keepdims)
+
+    @staticmethod
+    def mean(x, axis, keepdims=False):
+        return np.mean(x, axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("rows", [96, 1, 7])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_values_with_several_readers(name, rows):
+    make = PROGRAMS[name]
+    x, w = K.placeholder((None, 128)), K.variable(W)
+    got = K.function([x], make(K, x, w))([X[:rows]])
+    wanted = make(Numpy, X[:rows].astype("float64"), W.astype("float64"))
+    for a, b in zip(got, wanted):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3)
+
+
+CHAINS = {
+    "constants": [lambda x, y, c=c: (x * c + y) * x - c for c in (0.5, 2.0, -3.0)],
+    "comparisons": [
+        lambda x, y, f=f: K.cast(f(x, y), "float32") * x + y
+        for f in (K.less, K.less_equal, K.greater, K.greater_equal, K.equal, K.not_equal)
+    ],
+    "roundings": [lambda x, y: K.round(x * 3) + y, lambda x, y: K.sqrt(K.abs(x * 3)) + y],
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_that_differ_in_little(name):
+    """Compiled loops are shared by those that are equal, while the functions are there."""
+    rng = np.random.default_rng(12)
+    a = np.round(rng.uniform(-2, 2, 300), 1).astype("float32")
+    b = np.where(rng.uniform(size=300) < 0.3, a, a + rng.uniform(-1, 1, 300)).astype("float32")
+    functions = []
+    for chain in CHAINS[name]:
+        x, y = K.placeholder((None,)), K.placeholder((None,))
+        functions.append(K.function([x, y], [chain(x, y)]))
+    together = [f([a, b])[0] for f in functions]
+    for chain, got in zip(CHAINS[name], together):
+        # In pieces too short to be compiled.
+        x, y = K.placeholder((None,)), K.placeholder((None,))
+        alone = K.function([x, y], [chain(x, y)])
+        pieces = [alone([a[k : k + 20], b[k : k + 20]])[0] for k in range(0, 300, 20)]
+        np.testing.assert_array_equal(got, np.concatenate(pieces))
