@@ -166,3 +166,21 @@ for perm in [(1, 0, 2), (1, 2, 0), (0, 2, 1), (2, 0, 1)]:
             grad=False,
             tol={"float16": 4e-3, "float32": 1e-6},
         )
+
+
+@check(sizes=((200, 512, 64), (1, 300, 70), (37, 2000, 33), (150, 1024, 17), (70, 400, 90)))
+def with_a_variable(sizes):
+    """What seldom changes is packed once, and packed again when it has changed; also turned round."""
+    m, k, n = sizes
+    rng = np.random.default_rng(m)
+    feed = rng.uniform(-1, 1, (m, k))
+    x, w, turned = K.placeholder((None, k)), K.variable(np.zeros((k, n))), K.variable(np.zeros((n, k)))
+    f = K.function([x], [K.dot(x, w), K.dot(x, K.transpose(turned))])
+    for _ in range(2):
+        a, b = rng.uniform(-1, 1, (k, n)), rng.uniform(-1, 1, (n, k))
+        K.set_value(w, a)
+        K.set_value(turned, b)
+        for rows in (m, 1, m - m // 3):
+            got = f([feed[:rows]])
+            np.testing.assert_allclose(got[0], feed[:rows] @ a, rtol=1e-4, atol=1e-4)
+            np.testing.assert_allclose(got[1], feed[:rows] @ b.T, rtol=1e-4, atol=1e-4)

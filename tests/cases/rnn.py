@@ -344,3 +344,63 @@ def a_sum_over_steps_that_begins_elsewhere(backwards):
     got = K.function([x, h], [states[0]])([feed, start])[0]
     wanted = start + sum(feed[:, t].T @ np.sin(feed[:, t]) for t in range(6))
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+@check
+def second_derivative_of_a_plain_sum():
+    """The cotangent of the outputs is constant: the second derivative goes through the loop's tapes alone."""
+    rng = np.random.default_rng(10)
+    feed, start = rng.uniform(-1, 1, (2, 4, 3)), rng.uniform(-1, 1, (3, 3))
+    x, w = K.placeholder((2, 4, 3), dtype="float64"), K.placeholder((3, 3), dtype="float64")
+
+    def step(x_t, states):
+        h = K.tanh(x_t + K.dot(states[0], w))
+        return h, [h]
+
+    outputs = K.rnn(step, x, [K.constant(np.ones((2, 3)), dtype="float64")])[1]
+    [first] = K.gradients(K.sum(outputs), [w])
+    total = K.sum(K.square(first))
+    f = K.function([x, w], [total, K.gradients(total, [w])[0]])
+    second = f([feed, start])[1]
+    for place in np.ndindex(3, 3):
+        move = np.zeros((3, 3))
+        move[place] = 1e-5
+        slope = (f([feed, start + move])[0] - f([feed, start - move])[0]) / 2e-5
+        np.testing.assert_allclose(second[place], slope, rtol=1e-5, atol=1e-6)
+
+
+@check(all_steps=(True, False), curved=(True, False))
+def states_that_fill_whole_lines(all_steps, curved):
+    """A state whose size is a multiple of 64 bytes lives in the stacked result, or in the tape."""
+    rng = np.random.default_rng(13)
+    feed, start = rng.uniform(-1, 1, (4, 5, 16)), rng.uniform(-1, 1, (4, 16))
+    weights = rng.uniform(-0.3, 0.3, (16, 16))
+    x, h = K.placeholder((4, 5, 16), dtype="float64"), K.placeholder((4, 16), dtype="float64")
+    w = K.placeholder((16, 16), dtype="float64")
+
+    def step(x_t, states):
+        new = x_t + K.dot(states[0], w)
+        return states[0], [K.tanh(new) if curved else new]
+
+    _, outputs, states = K.rnn(step, x, [h])
+    loss = K.sum(K.square(states[0]))
+    if all_steps:
+        loss = loss + K.sum(outputs * K.sin(outputs))
+    first = outputs if all_steps else states[0]
+    f = K.function([x, h, w], [first, states[0], loss, *K.gradients(loss, [h, w])])
+    got = f([feed, start, weights])
+    state = start
+    for t in range(5):
+        if all_steps:
+            np.testing.assert_allclose(got[0][:, t], state, rtol=1e-9)
+        state = feed[:, t] + state @ weights
+        state = np.tanh(state) if curved else state
+    np.testing.assert_allclose(got[1], state, rtol=1e-9)
+    for number, (values, gradient) in enumerate(((start, got[3]), (weights, got[4]))):
+        move = rng.uniform(-1, 1, values.shape)
+        ends = []
+        for sign in (1, -1):
+            fed = [feed, start, weights]
+            fed[1 + number] = values + sign * 1e-6 * move
+            ends.append(f(fed)[2])
+        np.testing.assert_allclose(np.sum(gradient * move), (ends[0] - ends[1]) / 2e-6, rtol=1e-6)

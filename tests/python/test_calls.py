@@ -36,6 +36,14 @@ def test_print_tensor(capsys):
     assert shown.out == "x is: [1., 2.]\n" and not shown.err
 
 
+def test_print_tensor_twice(capsys):
+    """Two equal nodes are two lines: what has an effect is not merged."""
+    x = K.placeholder((2,))
+    f = K.function([x], [K.print_tensor(x, "x is:") * K.print_tensor(x, "x is:")])
+    np.testing.assert_array_equal(f([[1, 2]])[0], [1, 4])
+    assert capsys.readouterr().out.count("x is:") == 2
+
+
 def test_a_call_inside_of_a_call():
     """print_tensor's stream may call a function: that is an error, not a deadlock."""
     x = K.placeholder((2,))
