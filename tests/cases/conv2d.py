@@ -174,3 +174,35 @@ for rows, cols, size, filters, strides, padding in [
             none=False,
             tol={"float32": 1e-5},
         )
+
+
+LARGE = (
+    ((1, 61, 50, 16), (5, 5, 16, 24), {"padding": "same"}),
+    ((1, 70, 61, 8), (7, 7, 8, 32), {"strides": (2, 2), "padding": "same"}),
+    ((2, 45, 40, 16), (3, 3, 16, 24), {"dilation_rate": (2, 2)}),
+    ((1, 64, 33, 24), (4, 2, 24, 30), {"padding": "same"}),
+)
+
+
+@check(number=range(len(LARGE)), data_format=("channels_last", "channels_first"))
+def one_large_image(number, data_format):
+    """An image that is cut into pieces; gradients by what makes them: <dy, conv(v, w)> = <dx, v>."""
+    shape, size, options = LARGE[number]
+    rng = np.random.default_rng(number)
+    images, v = (rng.uniform(-1, 1, shape) for _ in range(2))
+    filters, u = (rng.uniform(-1, 1, size) for _ in range(2))
+    wanted = oracles.conv(images, filters, data_format="channels_last", **options)
+    dy = rng.uniform(-1, 1, wanted.shape)
+
+    def turned(x):
+        return x if data_format == "channels_last" else np.moveaxis(x, 3, 1)
+
+    x, w = K.placeholder(turned(images).shape), K.placeholder(size)
+    y = K.conv2d(x, w, data_format=data_format, **options)
+    loss = K.sum(y * K.constant(turned(dy)))
+    f = K.function([x, w], [y, *K.gradients(loss, [x, w])])
+    got, dx, dw = f([turned(images), filters])
+    np.testing.assert_allclose(got, turned(wanted), rtol=1e-3, atol=1e-3)
+    for ours, along in ((np.sum(dx * turned(v)), (v, filters)), (np.sum(dw * u), (images, u))):
+        terms = dy * oracles.conv(*along, data_format="channels_last", **options)
+        np.testing.assert_allclose(ours, terms.sum(), atol=1e-5 * np.abs(terms).sum())

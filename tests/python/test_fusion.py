@@ -109,3 +109,18 @@ def test_chains_that_differ_in_little(name):
         alone = K.function([x, y], [chain(x, y)])
         pieces = [alone([a[k : k + 20], b[k : k + 20]])[0] for k in range(0, 300, 20)]
         np.testing.assert_array_equal(got, np.concatenate(pieces))
+
+
+@pytest.mark.parametrize("n", [20, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_conditions_of_conditions(dtype, n):
+    """Bools that are made, compared and used inside of one chain."""
+    rng = np.random.default_rng(n)
+    a, b, c = (rng.uniform(-1, 1, n).astype(dtype) for _ in range(3))
+    x, y, z = (K.placeholder((n,), dtype=dtype) for _ in range(3))
+    p, q, r = K.less(x, 0), K.greater_equal(y, 0), K.less_equal(z, x)
+    made = [K.equal(p, q), K.not_equal(p, q), K.equal(K.not_equal(p, r), q), K.maximum(p, q)]
+    got = K.function([x, y, z], [K.cast(m, dtype) * x + K.switch(m, y, z) for m in made])([a, b, c])
+    p, q, r = a < 0, b >= 0, c <= a
+    for result, m in zip(got, [p == q, p != q, (p != r) == q, p | q]):
+        np.testing.assert_allclose(result, m * a + np.where(m, b, c), rtol=1e-6, atol=1e-6)
