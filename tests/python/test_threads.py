@@ -63,6 +63,28 @@ def test_readers_see_whole_updates():
     run_all(write, read, read)
 
 
+def test_readers_keep_what_they_began_with():
+    """A variable so large that an update ends while somebody reads it: that one has the old memory."""
+    v = K.variable(np.zeros(2_000_000))
+    train = K.function([], [], updates=[K.update_add(v, 1)])
+    predict = K.function([], [K.max(v) - K.min(v), K.sum(v - K.max(v))])
+    done = []
+
+    def write():
+        try:
+            for _ in range(40):
+                train([])
+        finally:
+            done.append(True)
+
+    def read():
+        while not done:
+            assert predict([]) == [0, 0]
+
+    run_all(write, read)
+    assert K.get_value(v)[0] == 40
+
+
 def test_new_shapes_from_many_threads():
     x = K.placeholder((None,))
     f = K.function([x], [K.sum(x)])
