@@ -5,7 +5,7 @@ fuzzing see them. All faults are compiled into one build and sleep; the environm
     tools/mutate.py                  builds, then tries every fault that has no result yet
     tools/mutate.py --only jit       those whose name or area contains it, again
     tools/mutate.py --escaped        those that got away, again
-    tools/mutate.py --quick          without the tests that are far from the fault
+    tools/mutate.py --quick          only what is near: seconds of fuzzing, and the tests of the area
     tools/mutate.py --check          whether every fault still has its place in the sources
     tools/mutate.py --report         writes docs/mutations.md from the results
 """

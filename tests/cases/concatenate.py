@@ -149,3 +149,17 @@ case(
     none=False,
     tol=0,
 )
+
+
+@check(order=((0, 1, 2), (1, 0, 2), (1, 2, 0), (0, 3, 1), (3, 0, 3), (0, 0, 0)))
+def gradients_of_parts_of_open_sizes(order):
+    """Parts are found from the front, from the end, or by adding up sizes."""
+    sizes = {0: None, 1: 3, 2: 2, 3: 1}
+    parts = [K.placeholder((sizes[k], 2), dtype="float64") for k in order]
+    joined = K.concatenate(parts, axis=0)
+    f = K.function(parts, K.gradients(K.sum(joined * K.sin(joined)), parts))
+    rng = np.random.default_rng(14)
+    for rows in ((4, 1, 2), (1, 5, 3)):
+        feeds = [rng.uniform(-1, 1, (sizes[k] or n, 2)) for k, n in zip(order, rows)]
+        for got, fed in zip(f(feeds), feeds):
+            np.testing.assert_allclose(got, np.sin(fed) + fed * np.cos(fed), rtol=1e-9)

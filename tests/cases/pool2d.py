@@ -172,3 +172,22 @@ for pool_mode in ("max", "avg"):
                 oracle=pool_of_padded_oracle,
                 none=False,
             )
+
+
+@check(data_format=("channels_last", "channels_first"))
+def second_derivative_where_all_are_equal(data_format):
+    """The first of equals has the gradient, and the gradient of the gradient."""
+    rng = np.random.default_rng(15)
+    factors = rng.uniform(-1, 1, (1, 4, 6, 1))
+    turned = factors if data_format == "channels_last" else np.moveaxis(factors, 3, 1)
+    x = K.placeholder(turned.shape, dtype="float64")
+    y = K.pool2d(x, (2, 2), strides=(2, 2), data_format=data_format, pool_mode="max")
+    [dx] = K.gradients(K.sum(K.square(y)), [x])
+    total = K.sum(dx * K.constant(turned, dtype="float64"))
+    got = K.function([x], [dx, K.gradients(total, [x])[0]])([np.ones(turned.shape)])
+    first = np.zeros((1, 4, 6, 1))
+    first[:, ::2, ::2] = 2
+    wanted = [first, first * factors]
+    for a, b in zip(got, wanted):
+        b = b if data_format == "channels_last" else np.moveaxis(b, 3, 1)
+        np.testing.assert_allclose(a, b, rtol=1e-9)

@@ -54,3 +54,13 @@ def slope_by_a_where_x_is_zero_is_zero():
     a = K.variable([2.0, 1.0])
     gradient = K.eval(K.gradients(K.pow(K.constant([0.0, 1.0]), a), a)[0])
     np.testing.assert_array_equal(gradient, [0, 0])
+
+
+@check(exponent=(-3, -2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2, 3, 4))
+def by_numbers_that_have_forms_of_their_own(exponent):
+    x = K.placeholder((2, 150))
+    feed = np.random.default_rng(16).uniform(0.1, 3, (2, 150))
+    y = K.pow(x, exponent)
+    got, slope = K.function([x], [y, *K.gradients(y, [x])])([feed])
+    np.testing.assert_allclose(got, feed**exponent, rtol=1e-5)
+    np.testing.assert_allclose(slope, exponent * feed ** (exponent - 1.0), rtol=1e-4, atol=1e-6)

@@ -124,3 +124,30 @@ def test_conditions_of_conditions(dtype, n):
     p, q, r = a < 0, b >= 0, c <= a
     for result, m in zip(got, [p == q, p != q, (p != r) == q, p | q]):
         np.testing.assert_allclose(result, m * a + np.where(m, b, c), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("n", [20, 300])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_beyond_the_range(dtype, n):
+    """Limits of exp and its like, and those that a program sets, hold for all that a product can be."""
+    rng = np.random.default_rng(n)
+    some = [0.0, -0.0, 1.0, -1.0, 30.0, -30.0, 1e3, -1e3, np.inf, -np.inf]
+    a, b = (np.where(rng.uniform(size=n) < 0.5, rng.choice(some, n), rng.normal(size=n)) for _ in "ab")
+    a, b = a.astype(dtype), b.astype(dtype)
+    x, y = (K.placeholder((n,), dtype=dtype) for _ in "ab")
+    p = x * y
+    made = [K.exp(p), K.exp(-p), K.sigmoid(p), K.tanh(p), K.clip(p, -0.5, 2), K.relu(p), K.elu(p)]
+    made += [K.maximum(p, -3), K.minimum(p, 3), K.hard_sigmoid(p), K.softplus(p), K.log(p * p)]
+    low, high = K.constant(-3, dtype=dtype), K.constant(3, dtype=dtype)
+    made += [K.maximum(low, p), K.minimum(high, -p), K.minimum(high, p * p), K.maximum(low, -(p * p))]
+    got = K.function([x, y], [m + 1 for m in made])([a, b])
+    with np.errstate(all="ignore"):
+        p = (a * b).astype("float64")
+        wanted = [np.exp(p), np.exp(-p), 1 / (1 + np.exp(-p)), np.tanh(p), np.clip(p, -0.5, 2)]
+        wanted += [np.maximum(p, 0), np.where(p > 0, p, np.expm1(p)), np.maximum(p, -3)]
+        wanted += [np.minimum(p, 3), np.clip(p * 0.2 + 0.5, 0, 1), np.logaddexp(p, 0), np.log(p * p)]
+        wanted += [np.maximum(-3, p), np.minimum(3, -p), np.minimum(3, p * p), np.maximum(-3, -p * p)]
+        wanted = [(w + 1).astype(dtype) for w in wanted]
+    for k, (result, w) in enumerate(zip(got, wanted)):
+        numbers = ~np.isnan(p)
+        np.testing.assert_allclose(result[numbers], w[numbers], rtol=1e-5, atol=1e-6, err_msg=str(k))

@@ -103,10 +103,10 @@ def stages(fault, settings, quick=False):
     cases = fault.cases or settings.get("cases")
     if cases:
         yield pytest("cases of the area", case_files(cases), 900)
-    if has_fuzz:
-        yield fuzz("the rest of a minute of fuzzing", 52)
     if quick:
         return
+    if has_fuzz:
+        yield fuzz("the rest of a minute of fuzzing", 52)
     yield gtest("C++ tests", "*", 900)
     yield pytest("Python tests", python_files(), 1800)
     yield pytest("cases", ["tests/cases"], 7200)
