@@ -184,3 +184,7 @@ def with_a_variable(sizes):
             got = f([feed[:rows]])
             np.testing.assert_allclose(got[0], feed[:rows] @ a, rtol=1e-4, atol=1e-4)
             np.testing.assert_allclose(got[1], feed[:rows] @ b.T, rtol=1e-4, atol=1e-4)
+
+
+for dtype in ("int8", "int32", "int64", "uint8"):
+    case(K.dot, [rand(3, 5, high=9), rand(5, 300, high=9)], oracle=np.dot, dtypes=(dtype,))
