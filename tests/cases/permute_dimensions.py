@@ -1,8 +1,10 @@
 """permute_dimensions: axis i of the result is axis pattern[i] of x."""
 
+import itertools
+
 import horngate as K
 import numpy as np
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import rand
 
 
@@ -60,3 +62,14 @@ for pattern in [(0, 2, 1), (2, 1, 0), (1, 0, 2)]:
         none=False,
         tol=0,
     )
+
+
+@check
+def one_after_the_other():
+    """They meet when what stands between them goes while a plan is made."""
+    x = K.placeholder((2, 3, 4))
+    feed = np.arange(24.0).reshape(2, 3, 4)
+    for p, q in itertools.product(itertools.permutations(range(3)), repeat=2):
+        y = K.permute_dimensions(K.stop_gradient(K.permute_dimensions(x, p)), q)
+        got = K.function([x], [y])([feed])[0]
+        np.testing.assert_array_equal(got, feed.transpose(p).transpose(q))

@@ -149,3 +149,16 @@ def of_floats_of_two_widths_by_one_condition():
     got = K.function([condition, x, y], outputs)([mask, a, b])
     for result, v in zip(got, (a.astype("float32"), b)):
         np.testing.assert_allclose(result, np.where(mask, v * 2 + 1, -v), rtol=1e-6)
+
+
+@check(chosen=(True, False))
+def by_a_constant(chosen):
+    """What is known while a plan is made: a scalar, and a scalar in every place."""
+    x = K.placeholder((3, 2))
+    alone = K.constant(chosen, dtype="bool", shape=())
+    everywhere = K.not_equal(K.zeros_like(x), 0 if not chosen else 1)
+    outputs = [K.switch(c, x * 2, x - 1) for c in (alone, everywhere)]
+    outputs.append(K.switch(alone, lambda: x * 2, lambda: x - 1))
+    feed = np.arange(6.0).reshape(3, 2)
+    for got in K.function([x], outputs)([feed]):
+        np.testing.assert_array_equal(got, feed * 2 if chosen else feed - 1)

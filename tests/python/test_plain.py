@@ -70,3 +70,45 @@ def test_plain_agrees_and_is_plain():
     assert any("pack" in s for s in fast_steps) or any("batch_norm" in s for s in fast_steps)
     for name in ("pack", "batch_norm", "softmax", "pool"):
         assert not any(name in s for s in slow_steps), name
+
+
+FUNCTIONS = """
+import json
+import numpy as np
+import horngate as K
+
+rng = np.random.default_rng(1)
+x = K.placeholder((4, 6, 6, 3), dtype="float64")
+flat = K.reshape(x, (24, 18))
+wide = flat * 20
+made = [
+    K.softplus(flat), K.softplus(wide), K.elu(wide), K.sigmoid(wide), K.l2_normalize(flat, 1), flat % 0.7,
+    flat // 0.3, K.logsumexp(wide, 1), K.softmax(wide), K.cumprod(flat, 1), K.cumsum(flat, 0),
+    K.categorical_crossentropy(K.softmax(flat), flat, from_logits=True), K.prod(flat, 1),
+    K.normalize_batch_in_training(flat * 1e-2, None, None, [0])[0],
+]
+for mode in ("max", "avg"):
+    for padding in ("same", "valid"):
+        made.append(K.pool2d(x, (3, 2), (2, 2), padding, data_format="channels_last", pool_mode=mode))
+slopes = [K.gradients(K.sum(K.sin(m)), [x])[0] for m in made]
+curves = [K.gradients(K.sum(K.cos(s)), [x])[0] for s in slopes if s is not None]
+results = K.function([x], made + [s for s in slopes + curves if s is not None])(
+    [rng.normal(size=(4, 6, 6, 3))]
+)
+print(json.dumps([np.asarray(r).ravel().tolist() for r in results]))
+"""
+
+
+def test_functions_in_parts():
+    """What has a decomposition gives the same with it, and the same derivatives."""
+    found = []
+    for plain in "01":
+        environment = {**os.environ, "HORNGATE_PLAIN": plain}
+        done = subprocess.run(
+            [sys.executable, "-c", FUNCTIONS], capture_output=True, text=True, env=environment
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout.splitlines()[-1]))
+    assert len(found[0]) == len(found[1]) > 40
+    for a, b in zip(*found):
+        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
