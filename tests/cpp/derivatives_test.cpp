@@ -2,6 +2,7 @@
 // recurrences, the CTC loss.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "finite_differences.h"
@@ -126,6 +127,28 @@ TEST(Derivatives, AWrongLabelIsAnErrorInTheSecondDerivativeToo) {
   const Tensor first = gradients(loss, {x})[0];
   const Tensor second = gradients(sum(first), {x})[0];
   EXPECT_THROW((void)function({x}, {second})({random_array({1, 3, 3}, 1, 0.1, 1)}), Error);
+}
+
+// Engines that lack a primitive run what it is made of; kernels must give the same.
+TEST(Decompositions, GiveWhatThePrimitiveGives) {
+  const Array all = Array::of<double>({-40, -3, -0.7, -1e-3, -1e-12, 0, 1e-17, 1e-9, 0.3, 5, 60});
+  const Array positive = Array::of<double>({1e-17, 1e-12, 1e-9, 1e-3, 0.3, 0.99, 1, 1.5, 7, 1e9});
+  const Tensor x = input64({None}), y = input64({None});
+  const auto expect_same = [&](const Tensor& whole, const Array& a, const Array& b) {
+    const Node& n = *whole.node();
+    const Tensors parts = primitive(n.prim).decompose({n.in.data(), n.in.size()}, n.attrs.get());
+    ASSERT_EQ(parts.size(), 1u);
+    const Arrays got = function({x, y}, {whole, parts[0]})({a, b});
+    for (int64_t i = 0; i < a.size(); ++i) {
+      const double wanted = got[0].data<double>()[i];
+      EXPECT_NEAR(got[1].data<double>()[i], wanted, 1e-14 * std::max(1e-300, std::fabs(wanted)))
+          << primitive(n.prim).name << " of " << a.data<double>()[i];
+    }
+  };
+  for (const auto& f : {prim::expm1, prim::sigmoid}) expect_same(f(x), all, all);
+  for (const auto& f : {prim::log1p, prim::rsqrt}) expect_same(f(x), positive, positive);
+  const Array by = Array::of<double>({3, -2, 0.7, 1, 5, 2, -1, 4, 0.25, -3, 8});
+  for (const auto& f : {prim::mod, prim::floordiv}) expect_same(f(x, y), all, by);
 }
 
 }  // namespace
