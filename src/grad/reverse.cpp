@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
+#include "ir/node_index.h"
 #include "prims/build.h"
 #include "prims/scan.h"
 
@@ -14,93 +14,104 @@ namespace {
 /// What is known of a node during the walk.
 struct Entry {
   const Node* node;
-  bool live = false;       // a target, or depends on one differentiably
   SmallVec<Tensor, 1> dy;  // cotangent of each output
-  std::vector<TapeCotangent> tapes;
+  bool is_target = false;
+  bool live = false;  // a target, or depends on one differentiably
 };
 
 class Walk {
  public:
   Walk(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut) {
-    uint64_t oldest = UINT64_MAX;
-    for (const Tensor& t : targets) {
-      oldest = std::min(oldest, t.node()->id);
-      target_nodes_.insert(t.node());
-    }
-    collect(roots, oldest, cut);
+    collect(roots, targets, cut);
     mark_live(cut);
     for (size_t i = 0; i < roots.size(); ++i) accumulate(roots[i], seeds[i]);
     for (size_t i = entries_.size(); i-- > 0;) {
       Entry& e = entries_[i];
-      if (!e.live || (cut && target_nodes_.count(e.node))) continue;
-      propagate(e);
+      if (!e.live || (cut && e.is_target)) continue;
+      propagate(e, i);
       // Cotangents of inner nodes are not needed any more; long chains would keep all of them alive.
-      if (!target_nodes_.count(e.node)) e.dy.clear();
+      if (!e.is_target) e.dy.clear();
     }
   }
 
   Tensor cotangent(const Tensor& t) {
-    const auto it = index_.find(t.node());
-    if (it == index_.end()) return {};
-    const Entry& e = entries_[it->second];
-    return e.dy.empty() ? Tensor() : e.dy[t.index()];
+    const Entry* e = entry(t);
+    return !e || e->dy.empty() ? Tensor() : e->dy[t.index()];
   }
 
  private:
+  Entry* entry(const Tensor& t) {
+    const uint32_t at = index_.find(t.node());
+    return at == NodeIndex::kNone ? nullptr : &entries_[at];
+  }
+
   /// Nodes between roots and targets. Nothing older than the oldest target can depend on one.
-  void collect(const Tensors& roots, uint64_t oldest, bool cut) {
-    std::unordered_set<const Node*> seen;
-    std::vector<const Node*> stack;
+  void collect(const Tensors& roots, const Tensors& targets, bool cut) {
+    constexpr uint32_t kVisited = 0, kTarget = 1, kVisitedTarget = 2;
+    uint64_t oldest = UINT64_MAX;
+    for (const Tensor& t : targets) {
+      oldest = std::min(oldest, t.node()->id);
+      index_[t.node()] = kTarget;
+    }
+    std::vector<const Node*> found, stack;
     const auto visit = [&](const Node* n) {
-      if (n->id >= oldest && seen.insert(n).second) {
-        stack.push_back(n);
-        entries_.push_back({n, false, {}, {}});
-      }
+      if (n->id < oldest) return;
+      uint32_t& state = index_[n];
+      if (state == kVisited || state == kVisitedTarget) return;
+      state = state == kTarget ? kVisitedTarget : kVisited;
+      stack.push_back(n);
+      found.push_back(n);
     };
     for (const Tensor& r : roots) visit(r.node());
     while (!stack.empty()) {
       const Node* n = stack.back();
       stack.pop_back();
-      if (cut && target_nodes_.count(n)) continue;
+      if (cut && index_.find(n) == kVisitedTarget) continue;
       if (primitive(n->prim).flags & kNoGradient) continue;
       for (const Tensor& t : n->in) visit(t.node());
     }
-    std::sort(entries_.begin(), entries_.end(),
-              [](const Entry& a, const Entry& b) { return a.node->id < b.node->id; });
-    index_.reserve(entries_.size());
-    for (size_t i = 0; i < entries_.size(); ++i) index_[entries_[i].node] = i;
+    std::sort(found.begin(), found.end(),
+              [](const Node* a, const Node* b) { return a->id < b->id; });
+    entries_.reserve(found.size());
+    for (const Tensor& t : targets)
+      if (uint32_t& state = index_[t.node()]; state == kTarget) state = NodeIndex::kNone;
+    for (const Node* n : found) {
+      uint32_t& state = index_[n];
+      entries_.push_back({n, {}, state == kVisitedTarget});
+      state = static_cast<uint32_t>(entries_.size() - 1);
+    }
   }
 
   void mark_live(bool cut) {
     for (Entry& e : entries_) {
-      e.live = target_nodes_.count(e.node) != 0;
+      e.live = e.is_target;
       if (e.live && cut) continue;
       if (primitive(e.node->prim).flags & kNoGradient) continue;
       for (const Tensor& t : e.node->in) {
-        const auto it = index_.find(t.node());
-        if (it != index_.end() && entries_[it->second].live) e.live = true;
+        const Entry* from = entry(t);
+        if (from && from->live) e.live = true;
       }
     }
   }
 
   void accumulate(const Tensor& t, const Tensor& dy) {
-    const auto it = index_.find(t.node());
-    if (it == index_.end() || !entries_[it->second].live || !is_float(t.dtype())) return;
-    SmallVec<Tensor, 1>& all = entries_[it->second].dy;
-    if (all.empty()) all.resize(t.node()->out.size());
-    Tensor& sum = all[t.index()];
+    Entry* e = entry(t);
+    if (!e || !e->live || !is_float(t.dtype())) return;
+    if (e->dy.empty()) e->dy.resize(t.node()->out.size());
+    Tensor& sum = e->dy[t.index()];
     sum = sum.defined() ? prim::add(sum, dy) : dy;
   }
 
-  void propagate(Entry& e) {
-    if (e.dy.empty() && e.tapes.empty()) return;
+  void propagate(Entry& e, size_t number) {
+    std::vector<TapeCotangent> tapes;
+    if (const auto it = tapes_.find(number); it != tapes_.end()) tapes = std::move(it->second);
+    if (e.dy.empty() && tapes.empty()) return;
     const Node& n = *e.node;
     if (n.in.empty()) return;
     if (e.dy.empty()) e.dy.resize(n.out.size());
     if (n.prim == Prim::tape) {
-      const auto it = index_.find(n.in[0].node());
-      if (it != index_.end())
-        entries_[it->second].tapes.push_back({n.as<attrs::tape>().inner.tensor, e.dy[0]});
+      const uint32_t at = index_.find(n.in[0].node());
+      if (at != NodeIndex::kNone) tapes_[at].push_back({n.as<attrs::tape>().inner.tensor, e.dy[0]});
       return;
     }
     const Primitive& p = primitive(n.prim);
@@ -109,7 +120,7 @@ class Walk {
     const std::span<const Tensor> dy(e.dy.data(), e.dy.size());
     Tensors dx;
     if (n.prim == Prim::scan)
-      dx = scan_grad(n, dy, e.tapes);
+      dx = scan_grad(n, dy, tapes);
     else if (p.grad)
       dx = p.grad(GradCall{n, dy});
     else if (p.decompose)
@@ -138,8 +149,8 @@ class Walk {
   }
 
   std::vector<Entry> entries_;
-  std::unordered_map<const Node*, size_t> index_;
-  std::unordered_set<const Node*> target_nodes_;
+  NodeIndex index_;
+  std::unordered_map<size_t, std::vector<TapeCotangent>> tapes_;  // by entry
 };
 
 }  // namespace

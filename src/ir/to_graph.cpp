@@ -7,6 +7,7 @@
 
 #include "ir/check.h"
 #include "ir/interrupt.h"
+#include "ir/node_index.h"
 #include "ir/tensor_key.h"
 #include "prims/primitive.h"
 
@@ -23,7 +24,8 @@ class Builder {
   void cut(const Tensor& t) {
     const ValueId v = graph.add_value(type_of(t));
     graph.inputs.push_back(v);
-    values_[{t.node(), t.index()}] = v;
+    seen(t.node()).is_cut = true;
+    cuts_[key_of(t)] = v;
     // All handles of a variable that is fed stand for the fed value.
     if (t.node()->prim == Prim::variable)
       by_state_[t.node()->as<attrs::variable>().state.get()] = v;
@@ -61,19 +63,27 @@ class Builder {
     return names;
   }
 
-  ValueId value(const Tensor& t) const { return values_.at({t.node(), t.index()}); }
+  ValueId value(const Tensor& t) const {
+    const uint32_t at = index_.find(t.node());
+    invariant(at != NodeIndex::kNone, "a value is needed before it is made");
+    const Seen& s = seen_[at];
+    if (s.is_cut)
+      if (const auto it = cuts_.find(key_of(t)); it != cuts_.end()) return it->second;
+    invariant(s.first != kNoValue, "a value is needed before it is made");
+    return s.first + t.index();
+  }
 
   std::vector<std::pair<uint32_t, ValueId>> updated() const {
     std::vector<std::pair<uint32_t, ValueId>> out;
     for (size_t i = 0; i < variables.size(); ++i) {
       const auto it = last_assign_.find(variables[i].get());
-      if (it != last_assign_.end()) out.emplace_back(i, values_.at({it->second, 0}));
+      if (it != last_assign_.end()) out.emplace_back(i, value(Tensor::share(it->second)));
     }
     return out;
   }
 
  private:
-  /// Whether a value is computed from a node. Operands are older than what is made of them.
+  /// Whether a value is computed from an assign. Operands are older than what is made of them.
   static bool depends(const Node* value, const Node* on) {
     std::unordered_set<const Node*> seen{value};
     std::vector<const Node*> stack{value};
@@ -82,7 +92,9 @@ class Builder {
       stack.pop_back();
       if (n == on) return true;
       for (const Tensor& t : n->in)
-        if (t.node()->id >= on->id && seen.insert(t.node()).second) stack.push_back(t.node());
+        if (t.node()->id >= on->id && (t.node()->flags & kHasEffect) &&
+            seen.insert(t.node()).second)
+          stack.push_back(t.node());
     }
     return false;
   }
@@ -101,23 +113,45 @@ class Builder {
     }
   }
 
-  bool known(const Tensor& t) const { return values_.count({t.node(), t.index()}) != 0; }
+  /// What is known of a node: where the walk is with it, and its first value; those of its other results follow.
+  struct Seen {
+    enum State : uint8_t { fresh, open, done } state = fresh;
+    bool is_cut = false;  // some results are inputs
+    ValueId first = kNoValue;
+  };
+
+  Seen& seen(const Node* n) {
+    uint32_t& at = index_[n];
+    if (at == NodeIndex::kNone) {
+      at = static_cast<uint32_t>(seen_.size());
+      seen_.emplace_back();
+    }
+    return seen_[at];
+  }
+
+  /// Whether it is an input.
+  bool known(const Tensor& t) const {
+    const uint32_t at = index_.find(t.node());
+    return at != NodeIndex::kNone && seen_[at].is_cut && cuts_.count(key_of(t)) != 0;
+  }
 
   /// Finds the assigns that the roots reach and links those of one variable: the listed ones first, in list
   /// order, then the others by age.
   void order_assigns(const Tensors& roots, const Tensors& updates) {
     std::vector<const Node*> assigns;
-    std::unordered_map<const Node*, bool> seen;
+    NodeIndex listed_already, visited;
+    const auto is_new = [](NodeIndex& set, const Node* n) {
+      return std::exchange(set[n], 0) == NodeIndex::kNone;
+    };
     for (const Tensor& u : updates)
-      if (u.node()->prim == Prim::assign && !seen[u.node()]) {
-        seen[u.node()] = true;
+      if (u.node()->prim == Prim::assign && is_new(listed_already, u.node()))
         assigns.push_back(u.node());
-      }
     const size_t listed = assigns.size();
-    std::unordered_map<const Node*, bool> visited;
     std::vector<const Node*> stack;
     const auto push = [&](const Tensor& t) {
-      if (!known(t) && !std::exchange(visited[t.node()], true)) stack.push_back(t.node());
+      // Nodes without an effect reach no assign.
+      if ((t.node()->flags & kHasEffect) && !known(t) && is_new(visited, t.node()))
+        stack.push_back(t.node());
     };
     for (const Tensor& r : roots) push(r);
     for (const Tensor& u : updates) push(u);
@@ -125,7 +159,7 @@ class Builder {
       stop_if_asked();
       const Node* n = stack.back();
       stack.pop_back();
-      if (n->prim == Prim::assign && !std::exchange(seen[n], true)) assigns.push_back(n);
+      if (n->prim == Prim::assign && is_new(listed_already, n)) assigns.push_back(n);
       for (const Tensor& t : n->in) push(t);
     }
     std::sort(assigns.begin() + static_cast<int64_t>(listed), assigns.end(),
@@ -147,38 +181,35 @@ class Builder {
 
   /// Topological order by depth-first search; an assign also waits for the one before it in its chain.
   void sort(const Tensors& roots) {
-    enum : uint8_t { fresh, open, done };
-    std::unordered_map<const Node*, uint8_t> state;
     struct Frame {
       const Node* node;
       size_t next;
     };
     std::vector<Frame> stack;
-    const auto enter = [&](const Node* n) {
-      uint8_t& s = state[n];
-      check(s != open, "function", "the updates depend on each other in a circle (at \"",
-            display_name(*n), "\").");
-      if (s == fresh) {
-        s = open;
-        stack.push_back({n, 0});
-      }
+    const auto enter = [&](const Node* n, uint32_t index) {
+      Seen& s = seen(n);
+      if (s.is_cut && cuts_.count({n, index})) return;
+      check(s.state != Seen::open, "function",
+            "the updates depend on each other in a circle (at \"", display_name(*n), "\").");
+      if (s.state == Seen::done) return;
+      s.state = Seen::open;
+      stack.push_back({n, 0});
     };
     for (const Tensor& r : roots) {
-      if (known(r) || state[r.node()] == done) continue;
-      enter(r.node());
+      enter(r.node(), r.index());
       while (!stack.empty()) {
         stop_if_asked();
         Frame& f = stack.back();
         const Node* n = f.node;
         if (f.next < n->in.size()) {
           const Tensor& t = n->in[f.next++];
-          if (!known(t) && state[t.node()] != done) enter(t.node());
+          enter(t.node(), t.index());
         } else if (const auto it = previous_.find(n);
-                   f.next == n->in.size() && it != previous_.end() && state[it->second] != done) {
+                   f.next == n->in.size() && it != previous_.end()) {
           ++f.next;
-          enter(it->second);
+          enter(it->second, 0);
         } else {
-          state[n] = done;
+          seen(n).state = Seen::done;
           order_.push_back(n);
           stack.pop_back();
         }
@@ -209,13 +240,9 @@ class Builder {
         AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)})));
   }
 
-  void set(const Node& n, ValueId v) { values_[{&n, 0}] = v; }
+  void set(const Node& n, ValueId v) { seen(&n).first = v; }
 
   void emit(const Node& n) {
-    bool all_known = true;
-    for (size_t i = 0; i < n.out.size(); ++i)
-      all_known &= values_.count({&n, static_cast<uint32_t>(i)}) != 0;
-    if (all_known) return;
     switch (n.prim) {
       case Prim::placeholder:
         fail("function", "placeholder \"", display_name(n), "\" of shape ", n.out[0].shape,
@@ -258,7 +285,7 @@ class Builder {
   void emit_assign(const Node& n) {
     const auto& a = n.as<attrs::assign>();
     const auto it = previous_.find(&n);
-    const ValueId running = it == previous_.end() ? value(n.in[0]) : values_.at({it->second, 0});
+    const ValueId running = value(it == previous_.end() ? n.in[0] : Tensor::share(it->second));
     ValueId x = value(n.in[1]);
     const TensorType& type = n.out[0];
     // Dimensions that are not known yet are checked when the plan is made: the node stays until then.
@@ -294,11 +321,8 @@ class Builder {
     for (const BodyRef& b : n.bodies)
       g.bodies.push_back(body_graph(*b, tapes, n.prim == Prim::scan));
     if (tapes) extend_scan(n, *tapes, &g);
-    for (size_t i = 0; i < n.out.size(); ++i) {
-      const ValueId v = graph.add_value(n.out[i]);
-      g.out.push_back(v);
-      values_[{&n, static_cast<uint32_t>(i)}] = v;
-    }
+    for (const TensorType& type : n.out) g.out.push_back(graph.add_value(type));
+    if (!g.out.empty()) set(n, g.out[0]);
     if (tapes)
       for (const Tensor& t : *tapes) {
         TensorType type = type_of(t);
@@ -336,7 +360,9 @@ class Builder {
     return std::make_shared<const Graph>(std::move(b.graph));
   }
 
-  std::unordered_map<TensorKey, ValueId, TensorKeyHash> values_;
+  NodeIndex index_;
+  std::vector<Seen> seen_;
+  std::unordered_map<TensorKey, ValueId, TensorKeyHash> cuts_;
   std::unordered_map<const VariableState*, ValueId> by_state_;
   std::unordered_map<const VariableState*, const Node*> last_assign_;
   std::unordered_map<const Node*, const Node*> previous_;

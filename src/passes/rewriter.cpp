@@ -43,6 +43,33 @@ void Rewriter::reserve(const Graph& like) {
   graph.values.reserve(like.values.size());
   graph.nodes.reserve(like.nodes.size());
   maker_.reserve(like.values.size());
+  by_hash_.reserve(like.nodes.size());
+}
+
+void NodeTable::reserve(size_t nodes) {
+  size_t slots = 16;
+  while (3 * slots < 4 * nodes) slots *= 2;
+  if (slots > slots_.size()) resize(slots);
+}
+
+void NodeTable::insert(uint64_t hash, uint32_t node) {
+  if (4 * (used_ + 1) > 3 * slots_.size()) resize(slots_.empty() ? 16 : 2 * slots_.size());
+  ++used_;
+  put({mark_of(hash), node});
+}
+
+void NodeTable::resize(size_t slots) {
+  std::vector<Slot> before(slots);
+  std::swap(before, slots_);
+  shift_ = 64 - std::countr_zero(slots);
+  for (const Slot& s : before)
+    if (s.node != kNone) put(s);
+}
+
+void NodeTable::put(Slot slot) {
+  size_t i = place_of(slot.mark);
+  while (slots_[i].node != kNone) i = (i + 1) & (slots_.size() - 1);
+  slots_[i] = slot;
 }
 
 Graph Rewriter::finish(std::vector<ValueId> outputs) {
@@ -120,13 +147,12 @@ SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
   if (mergeable) {
     h = hash_attrs(node.prim, node.attrs.get());
     for (ValueId v : node.in) h = (h ^ v) * 0x9e3779b97f4a7c15ull;
-    const auto [first, last] = by_hash_.equal_range(h);
-    for (auto it = first; it != last; ++it) {
-      const GraphNode& other = graph.nodes[it->second];
-      if (other.prim == node.prim && other.in == node.in &&
-          p.equal(other.attrs.get(), node.attrs.get()))
-        return other.out;
-    }
+    const uint32_t same = by_hash_.find(h, [&](uint32_t i) {
+      const GraphNode& other = graph.nodes[i];
+      return other.prim == node.prim && other.in == node.in &&
+             p.equal(other.attrs.get(), node.attrs.get());
+    });
+    if (same != NodeTable::kNone) return graph.nodes[same].out;
   }
   const auto index = static_cast<int32_t>(graph.nodes.size());
   node.out.clear();
@@ -134,7 +160,7 @@ SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
     node.out.push_back(graph.add_value(t));
     maker_.push_back(index);
   }
-  if (mergeable) by_hash_.emplace(h, static_cast<uint32_t>(index));
+  if (mergeable) by_hash_.insert(h, static_cast<uint32_t>(index));
   graph.nodes.push_back(std::move(node));
   return graph.nodes.back().out;
 }

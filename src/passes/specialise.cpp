@@ -1,6 +1,7 @@
 // specialise: every dimension becomes a number; shape arithmetic becomes constants; what only existed because
 // of None (shape_of, sum_to, shape operands) disappears.
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/check.h"
 #include "ir/naming.h"

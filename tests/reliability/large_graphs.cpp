@@ -31,9 +31,9 @@ struct Clock {
   static Clock now() {
     rusage used{};
     getrusage(RUSAGE_SELF, &used);
-    return {std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-                .count(),
-            seconds_of(used.ru_utime) + seconds_of(used.ru_stime)};
+    return {
+        std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
+        seconds_of(used.ru_utime) + seconds_of(used.ru_stime)};
   }
 };
 
@@ -113,8 +113,9 @@ void wide_graph(int64_t n, int64_t n_variables, bool train, Figures& figures) {
     x = K::placeholder({.shape = {8}});
     K::Tensor total;
     for (int64_t v = 0; v < n_variables; ++v) {
-      variables.push_back(K::variable(K::Array::full(
-          K::DType::float32, {8}, 0.5 + 0.25 * static_cast<double>(v) / static_cast<double>(n_variables))));
+      variables.push_back(K::variable(
+          K::Array::full(K::DType::float32, {8},
+                         0.5 + 0.25 * static_cast<double>(v) / static_cast<double>(n_variables))));
       K::Tensor h = x * variables.back();
       for (int64_t i = 1; i < depth; ++i) switch (i % 4) {
           case 0: h = h * variables.back(); break;
@@ -156,7 +157,8 @@ const std::vector<std::pair<const char*, Build>>& many() {
        [](int64_t n, K::Arrays& feeds) {
          const K::Tensor x = K::placeholder({.shape = {4}});
          std::vector<K::Tensor> out;
-         for (int64_t i = 0; i < n; ++i) out.push_back(K::exp(x * (1.0 / static_cast<double>(i + 1))));
+         for (int64_t i = 0; i < n; ++i)
+           out.push_back(K::exp(x * (1.0 / static_cast<double>(i + 1))));
          feeds = {four(0.5)};
          return K::function({x}, out);
        }},
@@ -194,7 +196,8 @@ const std::vector<std::pair<const char*, Build>>& many() {
        [](int64_t n, K::Arrays& feeds) {
          const K::Tensor x = K::placeholder({.shape = {4}}), h = K::exp(x);
          K::Tensor sum = h;
-         for (int64_t i = 0; i < 10 * n; ++i) sum = K::tanh(sum + h * (1.0 / static_cast<double>(i + 2)));
+         for (int64_t i = 0; i < 10 * n; ++i)
+           sum = K::tanh(sum + h * (1.0 / static_cast<double>(i + 2)));
          feeds = {four(0.5)};
          return K::function({x}, {sum, K::gradients(K::sum(sum), {x})[0]});
        }},
@@ -202,7 +205,8 @@ const std::vector<std::pair<const char*, Build>>& many() {
        [](int64_t n, K::Arrays& feeds) {
          const K::Tensor x = K::placeholder({.shape = {4}});
          std::vector<K::Tensor> parts;
-         for (int64_t i = 0; i < n; ++i) parts.push_back(K::exp(x * (1.0 / static_cast<double>(i + 1))));
+         for (int64_t i = 0; i < n; ++i)
+           parts.push_back(K::exp(x * (1.0 / static_cast<double>(i + 1))));
          const K::Tensor all = K::concatenate(parts, 0);
          feeds = {four(0.5)};
          return K::function({x}, {all, K::gradients(K::sum(K::square(all)), {x})[0]});
@@ -294,11 +298,13 @@ std::vector<Row> rows() {
                       deep_chain(static_cast<int64_t>(1e6 * scale), cheap, f);
                       f.add("bar_s", 10 * scale);
                       f.add("bar_mb", 1500 * scale + 100 * (1 - scale));
-                      return f.wall() <= 10 * scale && peak_megabytes() <= 1500 * scale + 100 * (1 - scale);
+                      return f.wall() <= 10 * scale &&
+                             peak_megabytes() <= 1500 * scale + 100 * (1 - scale);
                     }});
   for (const bool train : {false, true})
     list.push_back({train ? "wide_training_step" : "wide_graph", [train](double scale, Figures& f) {
-                      wide_graph(static_cast<int64_t>(3e5 * scale), static_cast<int64_t>(2000 * scale), train, f);
+                      wide_graph(static_cast<int64_t>(3e5 * scale),
+                                 static_cast<int64_t>(2000 * scale), train, f);
                       f.add("bar_first_call_s", 5 * scale);
                       return f.last() >= 0 && true;
                     }});
@@ -323,7 +329,8 @@ int main(int argc, char** argv) {
   }
   int status = 0;
   for (const Row& row : rows()) {
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), row.name) == wanted.end()) continue;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), row.name) == wanted.end())
+      continue;
     std::fflush(stdout);
     const pid_t child = fork();
     if (child == 0) {
@@ -334,9 +341,11 @@ int main(int argc, char** argv) {
       } catch (const std::exception& e) {
         std::fprintf(stderr, "%s: %s\n", row.name.c_str(), e.what());
       }
-      std::printf("{\"row\": \"%s\", \"fits\": %s, \"wall_s\": %.6g, \"cpu_s\": %.6g, \"peak_mb\": %.6g%s}\n",
-                  row.name.c_str(), fits ? "true" : "false", figures.wall(), figures.cpu(), peak_megabytes(),
-                  figures.text().c_str());
+      std::printf(
+          "{\"row\": \"%s\", \"fits\": %s, \"wall_s\": %.6g, \"cpu_s\": %.6g, \"peak_mb\": "
+          "%.6g%s}\n",
+          row.name.c_str(), fits ? "true" : "false", figures.wall(), figures.cpu(),
+          peak_megabytes(), figures.text().c_str());
       std::fflush(stdout);
       _exit(fits ? 0 : 1);
     }
