@@ -84,6 +84,8 @@ class Rewriter {
   const bool simplifies_ = is_on(Pass::simplify), merges_ = is_on(Pass::cse);
   std::vector<int32_t> maker_;  // per value: index of its node, -1 for inputs
   NodeTable by_hash_;
+  ValueId ends_of_ = kNoValue;  // the concat that was sliced last
+  std::vector<int64_t> ends_;   // of its parts, along its axis
 };
 
 uint64_t hash_attrs(Prim prim, const Attrs* attrs);

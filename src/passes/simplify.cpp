@@ -1,5 +1,7 @@
 // Local rules of the Rewriter: a node that does nothing is its operand; views of views, slices of concats and
 // sums of paddings become simpler nodes.
+#include <algorithm>
+
 #include "passes/rewriter.h"
 #include "passes/slices.h"
 
@@ -84,17 +86,22 @@ ValueId Rewriter::slice_of_concat(const GraphNode& n, const TensorType& out) {
   if (!from || from->prim != Prim::concat || !out.shape.is_static()) return kNoValue;
   const auto r = axis_range(n, graph.values[n.in[0]].shape);
   if (!r || static_cast<int64_t>(r->axis) != from->as<attrs::concat>().axis) return kNoValue;
-  int64_t begin = 0;
-  for (ValueId part : from->in) {
-    const int64_t end = begin + graph.values[part].shape.dim(r->axis);
-    if (r->start >= begin && r->stop <= end) {
-      if (r->stop - r->start == end - begin) return part;
-      return emit(slice_along(out.shape.ndim(), {r->axis, r->start - begin, r->stop - begin}),
-                  {part});
-    }
-    begin = end;
+  // Where the parts end: the gradient of a concat has a slice for each of them.
+  const ValueId whole = n.in[0];
+  if (ends_of_ != whole) {
+    ends_of_ = whole;
+    ends_.clear();
+    for (ValueId part : from->in)
+      ends_.push_back((ends_.empty() ? 0 : ends_.back()) + graph.values[part].shape.dim(r->axis));
   }
-  return kNoValue;
+  // The first part that the slice does not lie behind. Empty ones in front of it hold nothing.
+  const auto at = std::lower_bound(ends_.begin(), ends_.end(), r->stop);
+  if (at == ends_.end()) return kNoValue;
+  const int64_t begin = at == ends_.begin() ? 0 : *std::prev(at);
+  if (r->start < begin) return kNoValue;
+  const ValueId part = from->in[static_cast<size_t>(at - ends_.begin())];
+  if (r->stop - r->start == *at - begin) return part;
+  return emit(slice_along(out.shape.ndim(), {r->axis, r->start - begin, r->stop - begin}), {part});
 }
 
 ValueId Rewriter::simplify(GraphNode& n, const Types& types) {

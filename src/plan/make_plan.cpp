@@ -211,16 +211,17 @@ class Maker {
         }
       c.nodes.push_back(g.nodes[i]);
     }
+    std::vector<uint32_t> place(g.values.size(), kNoValue);
+    for (uint32_t i = 0; i < inputs.size(); ++i) place[inputs[i]] = i;
     for (size_t i = context_.n_outputs; i < g.outputs.size(); ++i) {
       const ValueId v = g.outputs[i];
       if (!late[v]) continue;
       const auto update = static_cast<uint32_t>(i - context_.n_outputs);
       // The old value's memory may take the new one when the commit also reads it.
       const ValueId old = g.inputs[context_.updated_inputs[update]];
-      const auto at = std::find(inputs.begin(), inputs.end(), old);
-      if (at != inputs.end()) {
+      if (place[old] != kNoValue) {
         c.in_place.push_back(static_cast<uint32_t>(c.outputs.size()));
-        c.in_place.push_back(static_cast<uint32_t>(at - inputs.begin()));
+        c.in_place.push_back(place[old]);
       }
       c.outputs.push_back(v);
       plan_.commit_updates.push_back(update);

@@ -33,25 +33,13 @@ Types infer(const InferCall& c, const A& a) {
   return {TensorType(first.dtype, Shape(std::move(dims)))};
 }
 
-/// Total size of operands [begin, end) along the axis, kUnknown when one is None.
-int64_t span_size(const GradCall& c, size_t begin, size_t end, int64_t axis) {
-  int64_t total = 0;
-  for (size_t i = begin; i < end; ++i) {
-    const int64_t d = c.in(i).shape().dim(axis);
-    if (d < 0) return Shape::kUnknown;
-    total += d;
-  }
-  return total;
-}
-
-/// Part i of dy when sizes around it are unknown: the bounds are sums of shapes.
-Tensor slice_between(const GradCall& c, size_t i, int64_t axis) {
+/// Part i of dy when sizes around it are unknown: the bounds are sums of shapes. `before`: the sum of those of all
+/// parts before this one.
+Tensor slice_between(const GradCall& c, size_t i, int64_t axis, const Tensor& before) {
   const Tensor& dy = c.dy[0];
   const auto rank = static_cast<int64_t>(dy.ndim());
   Array only = Array::zeros(DType::int64, {rank});
   only.data<int64_t>()[axis] = 1;
-  Tensor before = prim::constant(Array::zeros(DType::int64, {rank}));
-  for (size_t k = 0; k < i; ++k) before = prim::add(before, prim::shape_of(c.in(k)));
   const Tensor starts = prim::mul(before, prim::constant(only));
   const Tensor stops = prim::add(starts, prim::shape_of(c.in(i)));
   attrs::slice a{.starts = Ints(rank, 0), .stops = Ints(rank, kToEnd), .steps = Ints(rank, 1)};
@@ -59,14 +47,22 @@ Tensor slice_between(const GradCall& c, size_t i, int64_t axis) {
   return emit(std::move(a), {dy, starts, stops});
 }
 
+/// a + b, kUnknown when one of them is.
+int64_t total(int64_t a, int64_t b) { return a < 0 || b < 0 ? Shape::kUnknown : a + b; }
+
 // dx_i = its part of dy; counted from the end where what is before it has an unknown size
 Tensors grad(const GradCall& c, const A& a) {
   const int64_t axis = normalize_axis("concat", a.axis, c.in(0).shape());
   const size_t n = c.node.in.size();
+  const auto size_of = [&](size_t i) { return c.in(i).shape().dim(static_cast<size_t>(axis)); };
+  std::vector<int64_t> behind(n, 0);  // elements after each part
+  for (size_t i = n; i-- > 1;) behind[i - 1] = total(behind[i], size_of(i));
   Tensors dx;
+  int64_t before = 0;
+  Tensor shapes_before;  // summed up to part `summed`
+  size_t summed = 0;
   for (size_t i = 0; i < n; ++i) {
-    const int64_t before = span_size(c, 0, i, axis), after = span_size(c, i + 1, n, axis);
-    const int64_t size = c.in(i).shape().dim(axis);
+    const int64_t size = size_of(i), after = behind[i];
     if (size == 0)
       dx.push_back(prim::zeros_like(c.in(i)));
     else if (before >= 0 && size >= 0)
@@ -75,11 +71,18 @@ Tensors grad(const GradCall& c, const A& a) {
       dx.push_back(prim::slice_axis(c.dy[0], axis, before, after ? -after : kToEnd));
     else if (size >= 0 && after >= 0)
       dx.push_back(prim::slice_axis(c.dy[0], axis, -size - after, after ? -after : kToEnd));
-    else
-      dx.push_back(slice_between(c, i, axis));
+    else {
+      if (!shapes_before.defined())
+        shapes_before =
+            prim::constant(Array::zeros(DType::int64, {static_cast<int64_t>(c.dy[0].ndim())}));
+      for (; summed < i; ++summed)
+        shapes_before = prim::add(shapes_before, prim::shape_of(c.in(summed)));
+      dx.push_back(slice_between(c, i, axis, shapes_before));
+    }
     // What infers as None here may be known of the operand.
     if (size > 0 && dx.back().shape().dim(axis) < 0)
       dx.back() = prim::reshape_like(dx.back(), c.in(i));
+    before = total(before, size);
   }
   return dx;
 }

@@ -14,6 +14,7 @@ namespace horngate::native::fused {
 struct Access {
   Ints stride;
   int64_t offset = 0;
+  bool operator==(const Access&) const = default;
 };
 
 /// All accesses of a group, inputs first, then outputs.

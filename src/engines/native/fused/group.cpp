@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "engines/native/fused/schedule.h"
 #include "engines/native/kernels/strided_copy.h"
@@ -101,17 +102,67 @@ class CopySchedule final : public Schedule {
 Group::~Group() = default;
 MultiGroup::~MultiGroup() = default;
 
+struct GroupCache::Key {
+  Program program;
+  Ints extent;
+  std::vector<Access> in, out;
+  std::vector<bool> reduced;
+  bool operator==(const Key&) const = default;
+};
+
+struct GroupCache::KeyHash {
+  size_t operator()(const Key& k) const {
+    uint64_t h = k.program.hash();
+    const auto mix = [&h](int64_t v) {
+      h = (h ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull ^ (h >> 29);
+    };
+    for (int64_t n : k.extent) mix(n);
+    for (const std::vector<Access>* list : {&k.in, &k.out})
+      for (const Access& a : *list) {
+        mix(a.offset);
+        for (int64_t stride : a.stride) mix(stride);
+      }
+    return h;
+  }
+};
+
+struct GroupCache::Table {
+  template <class T>
+  using Map = std::unordered_map<Key, std::shared_ptr<const T>, KeyHash>;
+  Map<Schedule> schedules;
+};
+
+GroupCache::GroupCache() : table_(std::make_unique<Table>()) {}
+GroupCache::~GroupCache() = default;
+
+namespace {
+
+std::shared_ptr<const Schedule> make_schedule(const Program& program, Space space) {
+  if (program.reduces()) return make_reduction(program, std::move(space));
+  if (space.size() == 0) return nullptr;
+  if (CopySchedule::fits(program, space)) return std::make_shared<CopySchedule>(program, space);
+  return std::make_shared<PlainSchedule>(program, std::move(space));
+}
+
+}  // namespace
+
 std::unique_ptr<Group> Group::make(Program program, Ints extent, std::vector<Access> in,
-                                   std::vector<Access> out, std::vector<bool> reduced_axes) {
+                                   std::vector<Access> out, std::vector<bool> reduced_axes,
+                                   GroupCache* cache) {
   stop_if_asked();
   std::unique_ptr<Group> group(new Group);
-  Space space = simple_space(program, extent, in, out, std::move(reduced_axes));
-  if (program.reduces())
-    group->schedule_ = make_reduction(program, std::move(space));
-  else if (space.size() != 0 && CopySchedule::fits(program, space))
-    group->schedule_ = std::make_unique<CopySchedule>(program, space);
-  else if (space.size() != 0)
-    group->schedule_ = std::make_unique<PlainSchedule>(program, std::move(space));
+  const auto make = [](const GroupCache::Key& k) {
+    return make_schedule(k.program, simple_space(k.program, k.extent, k.in, k.out, k.reduced));
+  };
+  GroupCache::Key key{std::move(program), std::move(extent), std::move(in), std::move(out),
+                      std::move(reduced_axes)};
+  if (!cache) {
+    group->schedule_ = make(key);
+    return group;
+  }
+  const auto [entry, is_new] = cache->table_->schedules.try_emplace(std::move(key));
+  if (is_new) entry->second = make(entry->first);
+  group->schedule_ = entry->second;
   return group;
 }
 
@@ -127,11 +178,16 @@ std::unique_ptr<MultiGroup> MultiGroup::make(const Program& program, const std::
   group->inputs_ = program.inputs.size();
   group->outputs_ = program.outputs.size();
   int64_t blocks = 0, cost = 0;
+  GroupCache::Table::Map<PlainSchedule> known;  // one program: keys have none
   for (size_t i = 0; i < sets.size(); ++i) {
-    Space space = simple_space(program, sets[i].extent, sets[i].in, sets[i].out, {});
-    if (space.size() == 0) continue;
-    const auto& made =
-        group->schedules_.emplace_back(std::make_unique<PlainSchedule>(program, std::move(space)));
+    const auto [entry, is_new] =
+        known.try_emplace(GroupCache::Key{{}, sets[i].extent, sets[i].in, sets[i].out, {}});
+    if (is_new)
+      if (Space space = simple_space(program, sets[i].extent, sets[i].in, sets[i].out, {});
+          space.size() != 0)
+        entry->second = std::make_shared<PlainSchedule>(program, std::move(space));
+    if (!entry->second) continue;
+    const auto& made = group->schedules_.emplace_back(entry->second);
     group->index_.push_back(i);
     group->first_block_.push_back(blocks);
     blocks += made->blocks();

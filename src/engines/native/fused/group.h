@@ -13,6 +13,23 @@ namespace horngate::native::fused {
 
 class Schedule;
 class PlainSchedule;
+class Group;
+
+/// What the groups of one graph have in common: equal ones share what they run. Layers repeat, and chains of a million
+/// operations are a few programs many times over.
+class GroupCache {
+ public:
+  GroupCache();
+  ~GroupCache();
+
+ private:
+  friend class Group;
+  friend class MultiGroup;
+  struct Key;
+  struct KeyHash;
+  struct Table;
+  std::unique_ptr<Table> table_;
+};
 
 /// Immutable; run may be called by several threads at once, each with its own scratch. An output
 /// may share memory with an input that has the same element size, the same access and the full
@@ -22,7 +39,8 @@ class Group {
   /// One Access per input and output of the program. Plain outputs span the full extent; the access
   /// of a reduce output has stride 0 on the reduced axes.
   static std::unique_ptr<Group> make(Program program, Ints extent, std::vector<Access> in,
-                                     std::vector<Access> out, std::vector<bool> reduced_axes = {});
+                                     std::vector<Access> out, std::vector<bool> reduced_axes = {},
+                                     GroupCache* cache = nullptr);
   ~Group();
 
   /// Never allocates, never fails. The result does not depend on the number of threads.
@@ -31,7 +49,7 @@ class Group {
 
  private:
   Group() = default;
-  std::unique_ptr<Schedule> schedule_;  // none if there is nothing to do
+  std::shared_ptr<const Schedule> schedule_;  // none if there is nothing to do
 };
 
 /// The same program without reductions for many sets of arrays, as one parallel loop: an
@@ -53,7 +71,7 @@ class MultiGroup {
   size_t inputs_ = 0, outputs_ = 0;
   int64_t grain_ = 1;
   std::vector<size_t> index_;  // of the sets that are not empty
-  std::vector<std::unique_ptr<PlainSchedule>> schedules_;
+  std::vector<std::shared_ptr<const PlainSchedule>> schedules_;
   std::vector<int64_t> first_block_;  // per schedule, then the total
 };
 
