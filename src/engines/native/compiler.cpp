@@ -113,19 +113,21 @@ void Executable::Compiler::make_kernel(const GraphNode& n, Step& step, StepValue
 }
 
 void Executable::Compiler::make_groups() {
+  fused::GroupCache made;
   for (size_t s = 0; s < pending_.size(); ++s) {
     PendingGroup& g = pending_[s];
     if (g.sets.size() == 1)
       exe_.steps_[s].group =
           fused::Group::make(std::move(g.program), g.sets[0].extent, std::move(g.sets[0].in),
-                             std::move(g.sets[0].out), std::move(g.reduced));
+                             std::move(g.sets[0].out), std::move(g.reduced), &made);
     else if (g.sets.size() > 1) {
       exe_.steps_[s].many = fused::MultiGroup::make(g.program, g.sets);
       values_[s].set_in = g.sets[0].in.size();
       values_[s].set_out = g.sets[0].out.size();
     }
+    g = {};
   }
-  pending_.clear();
+  pending_ = {};
 }
 
 Executable::Compiler::Compiler(const Graph& graph, Executable& exe)

@@ -2,6 +2,8 @@
 // (what runs before the others), compiler_memory (where values lie), compiler_verify (whether all that is right).
 #pragma once
 
+#include <functional>
+
 #include "engines/native/executable.h"
 #include "engines/native/row_chain.h"
 #include "engines/native/views.h"
@@ -85,14 +87,14 @@ class Executable::Compiler {
   /// Values that are outputs live in the caller's memory from the start; what cannot (an input, a constant, a
   /// value asked for twice) is copied at the end.
   void place_outputs();
-  /// The caller passes output o in the memory of input i: is everything that reads the input done by then?
-  bool in_place_is_safe(size_t output, size_t input) const;
+  /// The caller passes some outputs in the memory of inputs: those for which that is too early.
+  std::vector<uint8_t> outputs_not_in_place() const;
   /// Sparse values between steps have buffers of their own.
   void place_sparse();
   void plan_memory();
   /// An operand in the arena that ends with this step and whose memory the result may have.
-  ValueId find_donor(const Step& step, const StepValues& values, size_t o, size_t s,
-                     const std::vector<size_t>& last, const std::vector<ValueId>& taken) const;
+  ValueId find_donor(const Step& step, const StepValues& values, size_t o,
+                     const std::function<bool(ValueId)>& is_free) const;
   /// May result o of a step be written into the memory of operand i?
   bool may_share(const Step& step, const StepValues& values, size_t i, size_t o) const;
   size_t scratch_of(const Step& step) const;

@@ -23,9 +23,7 @@ KernelPtr copy_kernel(const TensorType& type) {
 }  // namespace
 
 void Executable::Compiler::place_outputs() {
-  std::vector<uint8_t> late(g_.outputs.size(), 0);
-  for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2)
-    late[g_.in_place[k]] = !in_place_is_safe(g_.in_place[k], g_.in_place[k + 1]);
+  const std::vector<uint8_t> late = outputs_not_in_place();
   for (size_t i = 0; i < g_.outputs.size(); ++i) {
     const ValueId root = alias_of_[g_.outputs[i]];
     if (place_[root].kind == Place::nowhere && !late[i]) {
@@ -41,25 +39,38 @@ void Executable::Compiler::place_outputs() {
   }
 }
 
-bool Executable::Compiler::in_place_is_safe(size_t output, size_t input) const {
-  const ValueId out = alias_of_[g_.outputs[output]], in = g_.inputs[input];
-  // Parts of a concat are written by several steps.
-  size_t writer = values_.size(), writers = 0;
-  for (size_t s = 0; s < values_.size(); ++s)
-    for (ValueId v : values_[s].out)
-      if (alias_of_[v] == out) {
-        writer = std::min(writer, s);
-        ++writers;
-      }
-  for (size_t s = writer; s < values_.size(); ++s)
-    for (size_t i = 0; i < values_[s].in.size(); ++i) {
-      if (alias_of_[values_[s].in[i]] != in) continue;
-      if (s > writer || writers > 1) return false;
-      for (size_t o = 0; o < values_[s].out.size(); ++o)
-        if (alias_of_[values_[s].out[o]] == out && !may_share(exe_.steps_[s], values_[s], i, o))
-          return false;
-    }
-  return true;
+std::vector<uint8_t> Executable::Compiler::outputs_not_in_place() const {
+  std::vector<uint8_t> late(g_.outputs.size(), 0);
+  if (g_.in_place.empty()) return late;
+  // Of the roots in question: who reads and who writes them, in the order of the steps.
+  using Uses = std::vector<std::pair<size_t, size_t>>;  // step, number of the operand or result
+  std::unordered_map<ValueId, Uses> reads, writes;
+  for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2) {
+    writes[alias_of_[g_.outputs[g_.in_place[k]]]];
+    reads[g_.inputs[g_.in_place[k + 1]]];
+  }
+  const auto note = [&](std::unordered_map<ValueId, Uses>& uses, const std::vector<ValueId>& list,
+                        size_t s) {
+    for (size_t i = 0; i < list.size(); ++i)
+      if (const auto it = uses.find(alias_of_[list[i]]); it != uses.end())
+        it->second.emplace_back(s, i);
+  };
+  for (size_t s = 0; s < values_.size(); ++s) {
+    note(reads, values_[s].in, s);
+    note(writes, values_[s].out, s);
+  }
+  // Everything that reads the input must be done when the output is written. Parts of a concat are written by several
+  // steps; then nothing may read it from the first of them on.
+  for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2) {
+    const Uses& made = writes[alias_of_[g_.outputs[g_.in_place[k]]]];
+    if (made.empty()) continue;
+    const auto [writer, o] = made[0];
+    for (const auto& [s, i] : reads[g_.inputs[g_.in_place[k + 1]]])
+      if (s > writer ||
+          (s == writer && (made.size() > 1 || !may_share(exe_.steps_[s], values_[s], i, o))))
+        late[g_.in_place[k]] = 1;
+  }
+  return late;
 }
 
 void Executable::Compiler::place_sparse() {
@@ -79,17 +90,24 @@ void Executable::Compiler::plan_memory() {
   }
   MemoryPlan plan;
   std::vector<std::vector<ValueId>> dying(values_.size());
+  std::vector<uint8_t> taken(alias_of_.size(), 0);   // roots whose memory a result took over
+  std::vector<uint32_t> reads(alias_of_.size(), 0);  // by this step
+  size_t now = 0;
+  const std::function<bool(ValueId)> is_free = [&](ValueId v) {
+    return last[v] == now && !taken[v] && reads[v] == 1;
+  };
   for (size_t s = 0; s < values_.size(); ++s) {
+    now = s;
     Step& step = exe_.steps_[s];
-    std::vector<ValueId> taken;  // operands whose memory a result took over
+    for (ValueId v : values_[s].in) ++reads[alias_of_[v]];
     for (size_t o = 0; o < values_[s].out.size(); ++o) {
       const ValueId root = alias_of_[values_[s].out[o]];
       if (place_[root].kind != Place::nowhere) continue;
       const size_t bytes = bytes_of(root);
-      const ValueId donor = find_donor(step, values_[s], o, s, last, taken);
+      const ValueId donor = find_donor(step, values_[s], o, is_free);
       if (donor != kNoValue) {
         place_[root] = place_[donor];
-        taken.push_back(donor);
+        taken[donor] = 1;
       } else {
         place_[root] = {Place::arena, plan.allocate(bytes)};
       }
@@ -100,8 +118,8 @@ void Executable::Compiler::plan_memory() {
       plan.release(step.scratch, scratch);
     }
     for (ValueId v : dying[s])
-      if (std::find(taken.begin(), taken.end(), v) == taken.end())
-        plan.release(place_[v].at, bytes_of(v));
+      if (!taken[v]) plan.release(place_[v].at, bytes_of(v));
+    for (ValueId v : values_[s].in) reads[alias_of_[v]] = 0;
   }
   exe_.arena_bytes_ = plan.peak();
 }
@@ -111,20 +129,18 @@ size_t Executable::Compiler::scratch_of(const Step& step) const {
 }
 
 ValueId Executable::Compiler::find_donor(const Step& step, const StepValues& values, size_t o,
-                                         size_t s, const std::vector<size_t>& last,
-                                         const std::vector<ValueId>& taken) const {
+                                         const std::function<bool(ValueId)>& is_free) const {
   if (!is_on(Pass::sharing)) return kNoValue;
   if (values.out[o] >= g_.values.size()) return kNoValue;  // a packed form
   const TensorType& out = g_.values[values.out[o]];
-  for (size_t i = 0; i < values.in.size(); ++i) {
+  // A merged step may have thousands of sets, and only operands of the same one may share.
+  const size_t first = step.many ? o / values.set_out * values.set_in : 0;
+  const size_t end = step.many ? first + values.set_in : values.in.size();
+  for (size_t i = first; i < end; ++i) {
     const ValueId root = alias_of_[values.in[i]];
-    if (place_[root].kind != Place::arena || last[root] != s) continue;
-    if (std::find(taken.begin(), taken.end(), root) != taken.end()) continue;
-    if (bytes_of(root) != out.nbytes()) continue;
-    if (std::count_if(values.in.begin(), values.in.end(),
-                      [&](ValueId v) { return alias_of_[v] == root; }) != 1)
-      continue;
-    if (may_share(step, values, i, o)) return root;
+    if (place_[root].kind == Place::arena && is_free(root) && bytes_of(root) == out.nbytes() &&
+        may_share(step, values, i, o))
+      return root;
   }
   return kNoValue;
 }
@@ -144,14 +160,15 @@ void Executable::Compiler::make_pointers() {
     (place.kind == Place::input || place.kind == Place::output ? exe_.moving_ : exe_.fixed_)
         .push_back({next++, place});
   };
+  std::vector<size_t> copied(values_.size(), SIZE_MAX);
+  for (const auto& [step, output] : copies_) copied[step] = output;
   for (size_t s = 0; s < values_.size(); ++s) {
     Step& step = exe_.steps_[s];
     step.first = next;
     step.n_in = static_cast<uint32_t>(values_[s].in.size());
     for (ValueId v : values_[s].in) slot(place_[alias_of_[v]]);
     for (ValueId v : values_[s].out) slot(place_[alias_of_[v]]);
-    for (const auto& [index, output] : copies_)
-      if (index == s) slot({Place::output, output});
+    if (copied[s] != SIZE_MAX) slot({Place::output, copied[s]});
     step.n_out = next - step.first - step.n_in;
   }
   exe_.n_pointers_ = next;

@@ -56,6 +56,10 @@ void Executable::Compiler::merge_updates() {
 
 void Executable::Compiler::chain_rows() {
   if (!g_.in_place.empty()) return;
+  bool is_large = false;
+  for (const TensorType& t : g_.values)
+    is_large |= !t.sparse && t.nbytes() >= static_cast<size_t>(kWorthAChain);
+  if (!is_large) return;
   std::vector<std::optional<RowMember>> members(values_.size());
   bool any = false;
   for (size_t s = 0; s < members.size(); ++s) any |= (members[s] = row_member(s)).has_value();

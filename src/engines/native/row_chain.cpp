@@ -15,7 +15,7 @@ namespace {
 // more is written, memory in one long stretch is as fast. Random numbers take long to make, and are used from the
 // first-level cache.
 constexpr int64_t kTileBytes = 192 << 10, kRandomTileBytes = 48 << 10, kMaxRowBytes = 512 << 10;
-constexpr int64_t kWorthAChain = 256 << 10, kWorthReading = 4 << 20, kMostWritten = 12 << 20;
+constexpr int64_t kWorthReading = 4 << 20, kMostWritten = 12 << 20;
 constexpr int64_t kRowValues = 16;  // elements of a row that are no burden
 constexpr size_t kMaxMembers = 12, kMaxOperands = 24;
 

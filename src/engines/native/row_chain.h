@@ -28,6 +28,9 @@ struct RowMember {
   std::vector<Operand> in, out;
 };
 
+/// A chain begins at a step that reads or writes so many bytes of one value; below that none pays.
+inline constexpr int64_t kWorthAChain = 256 << 10;
+
 /// Members [first, first + count) as a chain of so many rows.
 struct RowRange {
   size_t first = 0, count = 0;

@@ -84,8 +84,8 @@ Views find_views(const Graph& g, const std::vector<StepNodes>& steps,
       const GraphNode& made = g.nodes[static_cast<size_t>(maker[v])];
       const auto outside = std::count_if(consumers[v].begin(), consumers[v].end(),
                                          [&](uint32_t c) { return !grouped(c); });
-      return primitive(made.prim).how == How::elementwise && outside == 1 &&
-             std::count(n.in.begin(), n.in.end(), v) == 1;
+      // A part that is there twice has two readers.
+      return primitive(made.prim).how == How::elementwise && outside == 1;
     };
     if (std::all_of(n.in.begin(), n.in.end(), fits)) add_parts(g, n, views);
   }
