@@ -203,7 +203,7 @@ thread_local ControlScopes control;
 Tensor operand(const Tensor& x) {
   if (control.updates.empty() || !x.defined()) return x;
   if (x.node()->prim != Prim::variable || x.is_sparse()) return x;
-  SmallVec<Tensor, 3> in{x};
+  SmallVec<Tensor, 2> in{x};
   for (const Tensor& update : control.updates) in.push_back(update);
   return emit(attrs::after{}, std::move(in));
 }

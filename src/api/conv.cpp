@@ -227,7 +227,7 @@ Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& 
     n = whole_size(w, i, dim_of(in, axis));
   }
   const SymShape shape = shape_of_dims(dims);
-  SmallVec<Tensor, 3> operands{in, k};
+  SmallVec<Tensor, 2> operands{in, k};
   if (shape.operand.defined()) operands.push_back(shape.operand);
   const Tensor y = emit(attrs::conv_input_grad{.strides = w.strides,
                                                .pad_low = low,

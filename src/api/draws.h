@@ -17,7 +17,7 @@ Tensor draw_operand();
 template <class A>
 Tensor draw_numbers(A a, const SymShape& shape) {
   a.shape = shape.dims;
-  SmallVec<Tensor, 3> in{draw_operand()};
+  SmallVec<Tensor, 2> in{draw_operand()};
   if (shape.operand.defined()) in.push_back(shape.operand);
   return emit(std::move(a), std::move(in));
 }

@@ -79,7 +79,7 @@ Tensor slice_between(const Tensor& x, const SliceBounds& starts, const SliceBoun
   const bool open_stop = rules::from_operand(stops.numbers);
   if (!open_start && !open_stop && single.empty())
     return prim::slice(x, starts.numbers, stops.numbers, steps);
-  SmallVec<Tensor, 3> in{x};
+  SmallVec<Tensor, 2> in{x};
   if (open_start) in.push_back(operand_of(starts));
   if (open_stop) in.push_back(operand_of(stops));
   return emit(attrs::slice{.starts = starts.numbers,

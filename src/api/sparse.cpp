@@ -9,7 +9,7 @@ namespace horngate {
 Tensor concatenate_sparse(const Tensors& tensors, int64_t axis) {
   DType dtype = tensors[0].dtype();
   for (const Tensor& t : tensors) dtype = common_dtype(dtype, t.dtype());
-  SmallVec<Tensor, 3> in;
+  SmallVec<Tensor, 2> in;
   for (const Tensor& t : tensors) in.push_back(sparse_operand("concatenate", t, dtype));
   return emit(attrs::sparse_concat{.axis = axis}, std::move(in));
 }

@@ -74,7 +74,7 @@ Tensor ones_like(const Tensor& x, const FillOptions& options) {
 Tensor identity(const Tensor& x, std::string_view name) {
   const CalledAs called(__func__);
   check_defined("identity", x);
-  SmallVec<Tensor, 3> in{x};
+  SmallVec<Tensor, 2> in{x};
   for (const Tensor& update : control_updates()) in.push_back(update);
   return emit(attrs::after{}, std::move(in), {}, name.empty() ? std::string() : unique_name(name));
 }

@@ -72,6 +72,28 @@ bool same_name(const GraphNode& a, const GraphNode& b) {
 
 }  // namespace
 
+uint32_t ValueTypes::number_of(TensorType type) {
+  // Mostly that of the value before it.
+  if (!which_.empty() && types_[which_.back()] == type) return which_.back();
+  uint64_t h = static_cast<uint64_t>(type.dtype) * 2 + type.sparse;
+  for (int64_t d : type.shape.dims())
+    h = (h ^ static_cast<uint64_t>(d)) * 0x9e3779b97f4a7c15ull ^ (h >> 29);
+  const uint32_t known = table_.find(h, [&](uint32_t i) { return types_[i] == type; });
+  if (known != NumberTable::kNone) return known;
+  const auto fresh = static_cast<uint32_t>(types_.size());
+  types_.push_back(std::move(type));
+  table_.insert(h, fresh);
+  return fresh;
+}
+
+bool operator==(const ValueTypes& a, const ValueTypes& b) {
+  if (a.size() != b.size()) return false;
+  if (a.types_ == b.types_) return a.which_ == b.which_;  // in the order of first use
+  for (size_t v = 0; v < a.size(); ++v)
+    if (!(a[v] == b[v])) return false;
+  return true;
+}
+
 bool same_graph(const Graph& a, const Graph& b) {
   if (!(a.values == b.values) || a.inputs != b.inputs || a.outputs != b.outputs ||
       a.in_place != b.in_place || a.stable != b.stable || a.nodes.size() != b.nodes.size())

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/name.h"
+#include "ir/number_table.h"
 #include "ir/type.h"
 #include "prims/attrs.h"
 
@@ -18,6 +19,42 @@ inline constexpr ValueId kNoValue = ~ValueId{0};
 
 struct Graph;
 using GraphRef = std::shared_ptr<const Graph>;
+
+/// The type of each value. Few types differ in a graph, so each of them is there once.
+class ValueTypes {
+ public:
+  const TensorType& operator[](size_t v) const { return types_[which_[v]]; }
+  size_t size() const { return which_.size(); }
+  bool empty() const { return which_.empty(); }
+  void reserve(size_t n) { which_.reserve(n); }
+  void push_back(TensorType type) { which_.push_back(number_of(std::move(type))); }
+  void set(size_t v, TensorType type) { which_[v] = number_of(std::move(type)); }
+
+  class Iterator {
+   public:
+    Iterator(const ValueTypes& all, size_t at) : all_(all), at_(at) {}
+    const TensorType& operator*() const { return all_[at_]; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    const ValueTypes& all_;
+    size_t at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+  friend bool operator==(const ValueTypes& a, const ValueTypes& b);
+
+ private:
+  uint32_t number_of(TensorType type);
+
+  std::vector<uint32_t> which_;
+  std::vector<TensorType> types_;
+  NumberTable table_;  // of the types
+};
 
 struct GraphNode {
   Prim prim;
@@ -34,9 +71,9 @@ struct GraphNode {
 };
 
 struct Graph {
-  std::vector<TensorType> values;  // type of each value
-  std::vector<GraphNode> nodes;    // operands before users
-  std::vector<ValueId> inputs;     // values that no node makes
+  ValueTypes values;             // type of each value
+  std::vector<GraphNode> nodes;  // operands before users
+  std::vector<ValueId> inputs;   // values that no node makes
   std::vector<ValueId> outputs;
   std::vector<uint32_t> in_place;  // pairs (output number, input number) that may share memory
   std::vector<uint32_t> stable;    // numbers of inputs that seldom change from run to run

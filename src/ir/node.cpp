@@ -1,6 +1,8 @@
 // Making, naming and freeing nodes.
 #include "ir/node.h"
 
+#include <algorithm>
+
 #include "ir/checked.h"
 #include "ir/interrupt.h"
 #include "ir/naming.h"
@@ -47,7 +49,7 @@ void release(const Node* node) noexcept {
 
 int64_t live_node_count() { return live_nodes.load(); }
 
-Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies,
+Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies,
                  std::string_view name) {
   stop_if_asked();  // gradients make many
   const Primitive& p = primitive(prim);
@@ -66,11 +68,17 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<Body
   if (prim == Prim::phase || prim == Prim::learning_phase) node->flags |= kUsesLearningPhase;
   if (p.flags & kRandom) node->flags |= kIsRandom;
   if (p.flags & kEffect) node->flags |= kHasEffect;
+  Types out;
   naming_errors({nullptr, called_function}, false, [&] {
-    node->out = p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}},
-                        attrs.get());
-    for (const TensorType& t : node->out) check_size(p.name, t);
+    out = p.infer(InferCall{{types.data(), types.size()}, {bodies.data(), bodies.size()}},
+                  attrs.get());
+    for (const TensorType& t : out) check_size(p.name, t);
   });
+  const auto has_it = [&](const Tensor& t) {
+    return out.size() == 1 && t.node()->out.size() == 1 && t.node()->out[0] == out[0];
+  };
+  const auto like = std::find_if(in.begin(), in.end(), has_it);
+  node->out = like == in.end() ? NodeTypes(std::move(out)) : like->node()->out;
   node->in = std::move(in);
   node->attrs = std::move(attrs);
   node->bodies = std::move(bodies);

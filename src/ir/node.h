@@ -27,14 +27,32 @@ enum NodeFlags : uint16_t {
   kHasEffect = 4,
 };
 
+/// The types of a node's results. Most nodes have the type of an operand and share it.
+class NodeTypes {
+ public:
+  NodeTypes() = default;
+  explicit NodeTypes(Types types) : shared_(make_ref<const Shared>(std::move(types))) {}
+  const TensorType& operator[](size_t i) const { return shared_->types[i]; }
+  size_t size() const { return shared_->types.size(); }
+  const TensorType* begin() const { return shared_->types.begin(); }
+  const TensorType* end() const { return shared_->types.end(); }
+
+ private:
+  struct Shared : Counted {
+    explicit Shared(Types t) : types(std::move(t)) {}
+    const Types types;
+  };
+  Ref<const Shared> shared_;
+};
+
 struct Node {
   mutable std::atomic<uint32_t> refs{1};
   Prim prim;
   uint16_t flags = 0;
   uint32_t level = 0;  // trace level: 0 outside of any body; max over the operands
   uint64_t id = 0;     // operands are older, so id order is a topological order
-  SmallVec<Tensor, 3> in;
-  SmallVec<TensorType, 1> out;
+  SmallVec<Tensor, 2> in;
+  NodeTypes out;
   AttrRef attrs;
   SmallVec<BodyRef, 0> bodies;  // scan: one; cond: then, else
   NodeName name;
@@ -47,7 +65,7 @@ struct Node {
 };
 
 /// Makes a node: infers its types, sets id, level and flags, names it in the current scope.
-Tensor make_node(Prim prim, SmallVec<Tensor, 3> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies = {},
+Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies = {},
                  std::string_view name = {});
 
 /// All outputs of a node as tensors.

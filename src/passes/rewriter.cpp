@@ -46,32 +46,6 @@ void Rewriter::reserve(const Graph& like) {
   by_hash_.reserve(like.nodes.size());
 }
 
-void NodeTable::reserve(size_t nodes) {
-  size_t slots = 16;
-  while (3 * slots < 4 * nodes) slots *= 2;
-  if (slots > slots_.size()) resize(slots);
-}
-
-void NodeTable::insert(uint64_t hash, uint32_t node) {
-  if (4 * (used_ + 1) > 3 * slots_.size()) resize(slots_.empty() ? 16 : 2 * slots_.size());
-  ++used_;
-  put({mark_of(hash), node});
-}
-
-void NodeTable::resize(size_t slots) {
-  std::vector<Slot> before(slots);
-  std::swap(before, slots_);
-  shift_ = 64 - std::countr_zero(slots);
-  for (const Slot& s : before)
-    if (s.node != kNone) put(s);
-}
-
-void NodeTable::put(Slot slot) {
-  size_t i = place_of(slot.mark);
-  while (slots_[i].node != kNone) i = (i + 1) & (slots_.size() - 1);
-  slots_[i] = slot;
-}
-
 Graph Rewriter::finish(std::vector<ValueId> outputs) {
   by_hash_ = {};
   maker_ = {};
@@ -152,7 +126,7 @@ SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
       return other.prim == node.prim && other.in == node.in &&
              p.equal(other.attrs.get(), node.attrs.get());
     });
-    if (same != NodeTable::kNone) return graph.nodes[same].out;
+    if (same != NumberTable::kNone) return graph.nodes[same].out;
   }
   const auto index = static_cast<int32_t>(graph.nodes.size());
   node.out.clear();

@@ -5,42 +5,11 @@
 #include <string>
 
 #include "ir/graph.h"
+#include "ir/number_table.h"
 #include "ir/switches.h"
 #include "prims/primitive.h"
 
 namespace horngate {
-
-/// Numbers of nodes by a hash of what they do, in eight bytes each: graphs may have millions of nodes.
-class NodeTable {
- public:
-  static constexpr uint32_t kNone = ~uint32_t{0};
-
-  void reserve(size_t nodes);
-  void insert(uint64_t hash, uint32_t node);
-  /// A node of that hash of which is_it(node) holds; kNone if there is none.
-  template <class F>
-  uint32_t find(uint64_t hash, const F& is_it) const {
-    if (slots_.empty()) return kNone;
-    const uint32_t mark = mark_of(hash);
-    for (size_t i = place_of(mark); slots_[i].node != kNone; i = (i + 1) & (slots_.size() - 1))
-      if (slots_[i].mark == mark && is_it(slots_[i].node)) return slots_[i].node;
-    return kNone;
-  }
-
- private:
-  struct Slot {
-    uint32_t mark = 0;  // half of the hash
-    uint32_t node = kNone;
-  };
-  static uint32_t mark_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32 ^ hash); }
-  size_t place_of(uint32_t mark) const { return (mark * 0x9e3779b97f4a7c15ull) >> shift_; }
-  void resize(size_t slots);
-  void put(Slot slot);
-
-  std::vector<Slot> slots_;  // a power of two of them, at most three quarters used
-  size_t used_ = 0;
-  int shift_ = 64;
-};
 
 class Rewriter {
  public:
@@ -83,7 +52,7 @@ class Rewriter {
 
   const bool simplifies_ = is_on(Pass::simplify), merges_ = is_on(Pass::cse);
   std::vector<int32_t> maker_;  // per value: index of its node, -1 for inputs
-  NodeTable by_hash_;
+  NumberTable by_hash_;
   ValueId ends_of_ = kNoValue;  // the concat that was sliced last
   std::vector<int64_t> ends_;   // of its parts, along its axis
 };

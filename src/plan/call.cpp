@@ -63,10 +63,8 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   const std::vector<SlotId>& slots = last ? plan.outputs : plan.crossing;
   results.reserve(slots.size());
   for (size_t i = 0; i < slots.size(); ++i) {
-    const auto same = std::find(slots.begin(), slots.begin() + static_cast<int64_t>(i), slots[i]);
-    results.push_back(same == slots.begin() + static_cast<int64_t>(i)
-                          ? make(slots[i])
-                          : results[static_cast<size_t>(same - slots.begin())]);
+    const size_t first = plan.first_of[i];
+    results.push_back(first == i ? make(slots[i]) : results[first]);
   }
   for (size_t i = 0; i < plan.updates.size(); ++i) {
     if (plan.updates[i] == kNoValue) continue;
@@ -95,18 +93,14 @@ void FunctionImpl::Call::finish(const Plan& plan, bool last) {
     if (plan.slots[slots[i]].sparse)
       results[i] = sparse_array(plan, slots[i]);
     else if (is_given(plan, slots[i]))
-      results[i] = results[static_cast<size_t>(std::find(slots.begin(), slots.end(), slots[i]) -
-                                               slots.begin())];
+      results[i] = results[plan.first_of[i]];
     if (!results[i].defined()) results[i] = given_array(plan, slots[i]);
   }
   if (!last || plan.given.empty()) return;
   for (size_t i = 0; i < plan.updates.size(); ++i) {
     const SlotId s = plan.updates[i];
     if (s == kNoValue || !is_given(plan, s) || new_values[i].defined()) continue;
-    const auto before = plan.updates.begin() + static_cast<int64_t>(i);
-    const bool is_shared = std::find(slots.begin(), slots.end(), s) != slots.end() ||
-                           std::find(plan.updates.begin(), before, s) != before;
-    if (!is_shared) new_values[i] = given_array(plan, s);  // else it is copied
+    if (!plan.is_repeated[i]) new_values[i] = given_array(plan, s);  // else it is copied
   }
 }
 

@@ -236,6 +236,19 @@ class Maker {
   std::vector<SlotId> slot_, out_slots_;
 };
 
+void find_repeated(Plan& plan) {
+  const std::vector<SlotId>& results = plan.rest ? plan.crossing : plan.outputs;
+  std::vector<uint32_t> first(plan.slots.size(), kNoValue);
+  for (uint32_t i = 0; i < results.size(); ++i) {
+    if (first[results[i]] == kNoValue) first[results[i]] = i;
+    plan.first_of.push_back(first[results[i]]);
+  }
+  for (SlotId s : plan.updates) {
+    plan.is_repeated.push_back(s != kNoValue && first[s] != kNoValue);
+    if (s != kNoValue) first[s] = 0;
+  }
+}
+
 void count_bytes(Plan& plan) {
   size_t bytes = sizeof(Plan) + plan.slots.size() * sizeof(TensorType);
   for (const Segment& s : plan.segments)  // what is shared is counted once
@@ -304,6 +317,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
     if (may_open) opening.emplace(Opening{*open_parts, make_probes(graph, inputs, ints, engine)});
     Maker(context, engine, *plan, opening && !opening->probes.empty() ? &*opening : nullptr)
         .run(improve(std::move(*s.result)));
+    find_repeated(*plan);
     count_bytes(*plan);
     return plan;
   }
@@ -320,6 +334,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   plan->outputs.clear();
   plan->n_needed = s.needed.size();
   plan->rest = std::make_shared<const Graph>(std::move(parts.second));
+  find_repeated(*plan);
   count_bytes(*plan);
   return plan;
 }

@@ -66,6 +66,11 @@ struct Plan {
   std::vector<SlotId> outputs;           // where the function's outputs are
   std::vector<SlotId> updates;  // where the other new values are; kNoValue for those of `commit`
 
+  /// Per result (`outputs`, or `crossing` where there is a rest): the first one in the same slot. Per update: whether a
+  /// result or an update before it has its slot.
+  std::vector<uint32_t> first_of;
+  std::vector<uint8_t> is_repeated;
+
   /// Set when shapes depend on data: `needed` slots hold the integers, after which `rest` can be planned. Its
   /// inputs are those of the program, then the slots in `crossing`.
   GraphRef rest;

@@ -87,7 +87,7 @@ Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& t
     return it == now.end() ? t : it->second;
   };
   for (const Node* n : nodes) {
-    SmallVec<Tensor, 3> in;
+    SmallVec<Tensor, 2> in;
     bool changed = false;
     for (const Tensor& t : n->in) {
       in.push_back(mapped(t));

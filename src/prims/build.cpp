@@ -2,6 +2,8 @@
 #include "prims/build.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 
 #include "engines/native/dispatch_dtype.h"
@@ -13,7 +15,21 @@ Tensor constant(const Array& value, std::string_view name) {
   return emit(attrs::constant{.value = value.contiguous()}, {}, {}, name);
 }
 
-Tensor scalar(double value, DType dtype) { return constant(Array::full(dtype, {}, value)); }
+Tensor scalar(double value, DType dtype) {
+  // Formulas repeat their numbers: nodes of equal ones share the array, which takes more memory than all else of them.
+  struct Recent {
+    uint64_t bits = 0;
+    DType dtype = DType::bool_;
+    AttrRef attrs;
+  };
+  thread_local std::array<Recent, 8> recent;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  Recent& r = recent[(bits * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(dtype)) >> 61];
+  if (!r.attrs || r.bits != bits || r.dtype != dtype)
+    r = {bits, dtype,
+         AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)}))};
+  return make_node(Prim::constant, {}, r.attrs);
+}
 
 bool is_scalar_constant(const Tensor& t, double* value) {
   const Node* node = t.node();

@@ -11,7 +11,7 @@ namespace horngate {
 
 /// emit(attrs::softmax{.axis = 1}, {x}): the node as it is, no simplification.
 template <class A>
-Tensor emit(A a, SmallVec<Tensor, 3> in, SmallVec<BodyRef, 0> bodies = {},
+Tensor emit(A a, SmallVec<Tensor, 2> in, SmallVec<BodyRef, 0> bodies = {},
             std::string_view name = {}) {
   if constexpr (std::is_empty_v<A>)
     return make_node(A::kPrim, std::move(in), {}, std::move(bodies), name);

@@ -6,7 +6,7 @@
 namespace horngate::prim {
 namespace {
 
-SmallVec<Tensor, 3> with_operand(SmallVec<Tensor, 3> in, const SymShape& shape) {
+SmallVec<Tensor, 2> with_operand(SmallVec<Tensor, 2> in, const SymShape& shape) {
   if (shape.operand.defined()) in.push_back(shape.operand);
   return in;
 }
@@ -83,7 +83,7 @@ Tensor transpose(const Tensor& x, Ints perm) {
 
 Tensor concat(std::span<const Tensor> xs, int64_t axis) {
   if (xs.size() == 1) return xs[0];
-  return emit(attrs::concat{.axis = axis}, SmallVec<Tensor, 3>(xs.begin(), xs.end()));
+  return emit(attrs::concat{.axis = axis}, SmallVec<Tensor, 2>(xs.begin(), xs.end()));
 }
 
 Tensor slice(const Tensor& x, Ints starts, Ints stops, Ints steps) {

@@ -29,7 +29,7 @@ BodyRef close_branch(Tensors results, const IsInside& inside) {
 }
 
 Tensors close_cond(const Tensor& condition, BodyRef then_body, BodyRef else_body) {
-  SmallVec<Tensor, 3> in{condition};
+  SmallVec<Tensor, 2> in{condition};
   for (const BodyRef& b : {then_body, else_body})
     for (const Tensor& t : b->captures) in.push_back(t);
   return outputs_of(emit(attrs::cond{}, std::move(in), {then_body, else_body}));

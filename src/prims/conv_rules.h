@@ -68,7 +68,7 @@ Tensor conv_grad(const From& a, const Tensor& first, const Tensor& second, const
   To r = conv_attrs<To>(a);
   const SymShape shape = prim::sym_shape(like);
   r.shape = shape.dims;
-  SmallVec<Tensor, 3> in{first, second};
+  SmallVec<Tensor, 2> in{first, second};
   if (shape.operand.defined()) in.push_back(shape.operand);
   return emit(std::move(r), std::move(in));
 }

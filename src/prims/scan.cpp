@@ -78,7 +78,7 @@ Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results, const 
   a.x_reversed = spec.x_reversed;
   a.y_axes = spec.y_axes;
   a.y_reversed = spec.y_reversed;
-  SmallVec<Tensor, 3> in(spec.xs.begin(), spec.xs.end());
+  SmallVec<Tensor, 2> in(spec.xs.begin(), spec.xs.end());
   for (const Tensor& t : spec.inits) in.push_back(t);
   for (const Tensor& t : body->captures) in.push_back(t);
   return outputs_of(emit(std::move(a), std::move(in), {BodyRef(body.get())}));

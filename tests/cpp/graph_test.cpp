@@ -155,7 +155,7 @@ TEST(Passes, VerifierRejectsBrokenGraphs) {
   g.nodes.push_back({Prim::exp, {x}, {y}, {}, {}, nullptr});
   g.outputs = {y};
   EXPECT_THROW(verify(g, "test"), RuntimeError);  // exp of float32 is not int32
-  g.values[y].dtype = DType::float32;
+  g.values.set(y, TensorType(DType::float32, g.values[y].shape));
   verify(g, "test");
   g.nodes[0].in[0] = y;
   EXPECT_THROW(verify(g, "test"), RuntimeError);  // uses its own result
