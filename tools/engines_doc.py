@@ -108,6 +108,7 @@ OPTIONS = {
     "HORNGATE_NUM_THREADS": "threads of `onnx` too (default: the CPUs that the process may use)",
     "HORNGATE_HOME": "Horngate's folder (default `$HOME/.horngate`)",
     "HORNGATE_ENGINE_PATH": "more folders with plug-ins, separated by colons",
+    "HORNGATE_QUIET": "`1`: neither the line that names the engine nor the one about long compilations of `theano`",
     "HORNGATE_PYTHON_PATHS": "folders of Python packages in which engines are looked for; the Python module sets it",
 }
 
