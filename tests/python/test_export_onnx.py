@@ -15,6 +15,7 @@ onnxruntime = pytest.importorskip("onnxruntime", reason="the onnxruntime package
 from google.protobuf.message import DecodeError  # noqa: E402
 
 OPSET = 18
+ORDERED = ("max", "min", "argmax", "argmin")
 # Functions that an inference model cannot hold, and the word that the error then names.
 NOT_EXPORTED = {
     "ctc_batch_cost": "ctc_loss",
@@ -75,10 +76,12 @@ def test_values(case, dtype, open_dims, tmp_path):
             pytest.skip("ONNX Runtime's MatMul of matrices without rows ends the process")
         if open_dims and any(n.op_type == "Scan" for n in onnx.load(path).graph.node):
             pytest.skip("ONNX Runtime's Scan of arrays without elements ends the process")
+    if open_dims and case.label == "rnn(a state that is repeated)":
+        pytest.skip("ONNX's Scan keeps the shapes of states, and how often to repeat is not known")
     if "bfloat16" in case.label:
         session(path)
         pytest.skip("the onnxruntime package cannot give bfloat16 to NumPy")
-    if any(np.isnan(a).any() for a in arrays if a.dtype.kind == "f") and name in ("max", "min"):
+    if any(np.isnan(a).any() for a in arrays if a.dtype.kind == "f") and name in ORDERED:
         pytest.skip("ONNX leaves it to the runtime what the largest of NaN and others is")
     for got, want in zip(run(path, arrays), wanted, strict=True):
         assert got.dtype == want.dtype

@@ -22,6 +22,22 @@ Value iterations(Op& op, int64_t n_x, const Ints& x_axes) {
   return op.b.ints(all);
 }
 
+/// States keep their shape in ONNX: axes of size 1 that the first step would repeat are repeated before it,
+/// where it is known how often.
+Value first_state(Op& op, const hg_graph& body, size_t n_x, size_t i) {
+  const Value& given = op.in[n_x + i];
+  const hg_type& after = body.value[body.out[i]];
+  Dims dims = given.dims;
+  bool repeats = false;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const int64_t n = after.dims[k];
+    if (dims[k].n != 1 || n <= 1) continue;
+    dims[k] = Dim(n);
+    repeats = true;
+  }
+  return repeats ? op.b.expand(given, dims) : given;
+}
+
 // Inputs of the body: slices, carries, captures, index.
 void scan(Op& op) {
   Builder& b = op.b;
@@ -51,7 +67,7 @@ void scan(Op& op) {
   const Message made = b.end_body(params, op.lowering.graph(body, inner));
 
   std::vector<std::string> names;
-  for (size_t i = 0; i < n_c; ++i) names.push_back(op.in[n_x + i].name);
+  for (size_t i = 0; i < n_c; ++i) names.push_back(first_state(op, body, n_x, i).name);
   for (size_t i = 0; i < n_x; ++i) names.push_back(op.in[i].name);
   names.push_back(index.name);
   x_axes.push_back(0);
