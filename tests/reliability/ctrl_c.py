@@ -129,6 +129,17 @@ def interrupt_once(process, longest):
     return ended
 
 
+def start(kind):
+    return subprocess.Popen(
+        [sys.executable, __file__, "--child", kind],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        bufsize=1,
+    )
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--times", type=int, default=100)
@@ -146,28 +157,31 @@ def main():
         times = options.times // len(kinds) + (i < options.times % len(kinds))
         if not times:
             continue
-        process = subprocess.Popen(
-            [sys.executable, __file__, "--child", kind],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            bufsize=1,
-        )
-        for _ in range(times):
-            ended = interrupt_once(process, 1.0)
+        process = start(kind)
+        # A signal that comes when the call is done says nothing: as many more are tried.
+        caught, tries, longest = 0, 0, 1.0
+        while caught < times and tries < 2 * times + 4:
+            tries += 1
+            ended = interrupt_once(process, longest)
             if ended is None or process.poll() is not None:
                 figures["failed"] += 1
                 break
             figures["changed"] += not ended["unchanged"]
             if ended["how"] == "finished":
                 figures["finished"] += 1
+                longest = max(0.05, longest / 2)
+                process.kill()  # the signal may still come, and would end it
+                process.wait()
+                process = start(kind)
             else:
+                caught += 1
                 worst[kind] = max(worst[kind], ended["late"])
+        figures["failed"] += caught < times
         process.kill()
         process.wait()
     figures["worst_s"] = {kind: round(late, 3) for kind, late in worst.items()}
     figures["seconds"] = round(time.monotonic() - begin, 1)
-    is_well = not (figures["changed"] or figures["failed"] or figures["finished"])
+    is_well = not (figures["changed"] or figures["failed"])
     is_well = is_well and max(worst.values()) <= options.limit
     figures["ok"] = is_well
     print(json.dumps(figures), flush=True)

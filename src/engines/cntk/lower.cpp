@@ -1,9 +1,12 @@
 // The table of primitives, and what it needs to know of dtypes.
 #include "cntk/lower.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <stdexcept>
+#include <string_view>
 
 namespace horngate::cntk {
 
@@ -112,7 +115,32 @@ const Table& table() {
   return *all;
 }
 
+static bool is_narrow_or_unsigned(const hg_type& type) {
+  switch (type.dtype) {
+    case HG_INT8:
+    case HG_INT16:
+    case HG_UINT8:
+    case HG_UINT16:
+    case HG_UINT32:
+    case HG_UINT64: return true;
+    default: return false;
+  }
+}
+
+/// Integers ride in float64 here, where nothing wraps around: arithmetic on narrow and unsigned types is left to
+/// native.
+static bool may_wrap(const hg_graph& g, const hg_node& n) {
+  if (!is_narrow_or_unsigned(g.value[n.out[0]]) &&
+      (n.n_in == 0 || g.value[n.in[0]].dtype != HG_UINT64))
+    return false;
+  constexpr std::string_view kArithmetic[] = {"cast",       "add",         "sub",    "mul",
+                                              "neg",        "pow",         "abs",    "floordiv",
+                                              "reduce_sum", "reduce_prod", "cumsum", "cumprod"};
+  return std::find(std::begin(kArithmetic), std::end(kArithmetic), n.prim) != std::end(kArithmetic);
+}
+
 bool supports(const hg_graph& g, const hg_node& n) {
+  if (may_wrap(g, n)) return false;
   for (uint32_t i = 0; i < n.n_in; ++i)
     if (!can_hold(g.value[n.in[i]])) return false;
   for (uint32_t i = 0; i < n.n_out; ++i)

@@ -33,11 +33,13 @@ Val slice(const Call& c) {
   const Dims starts = c.attrs.ints("starts"), steps = c.attrs.ints("steps"), out = c.out_dims();
   Val y = c.in(0);
   for (size_t i = 0; i < out.size(); ++i) {
-    const int64_t last = starts[i] + (out[i] - 1) * steps[i];
+    const int64_t n = c.in(0).dims[i];
+    const int64_t first = std::clamp<int64_t>(starts[i] < 0 ? starts[i] + n : starts[i], 0, n - 1);
+    const int64_t last = first + (out[i] - 1) * steps[i];
     if (steps[i] > 0) {
-      y = c.b.slice(y, i, starts[i], last + 1, steps[i]);
+      y = c.b.slice(y, i, first, last + 1, steps[i]);
     } else {
-      y = c.b.reverse(c.b.slice(y, i, last, starts[i] + 1, -steps[i]), i);
+      y = c.b.reverse(c.b.slice(y, i, last, first + 1, -steps[i]), i);
     }
   }
   return moved(y, c.in(0));
