@@ -92,7 +92,7 @@ class Worker:
     def start(self):
         environment = {
             **os.environ,
-            "PYTHONPATH": str(TESTS),
+            "PYTHONPATH": os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(TESTS)])),
             "KERAS_BACKEND": "native",
             "HORNGATE_QUIET": "1",
             "HORNGATE_NO_CONFIG_WRITE": "1",
