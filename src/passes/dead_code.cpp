@@ -1,5 +1,6 @@
 // Dead code, unused parts of scans, and cutting a graph in two.
 #include "ir/check.h"
+#include "ir/interrupt.h"
 #include "passes/passes.h"
 #include "prims/primitive.h"
 
@@ -19,6 +20,7 @@ Graph keep_nodes(Graph g, const std::vector<uint8_t>& keep) {
   }
   size_t kept = 0;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
+    stop_if_asked();
     if (!keep[i]) continue;
     GraphNode& n = g.nodes[i];
     for (ValueId& v : n.in) v = now[v];
@@ -38,6 +40,7 @@ Graph keep_nodes(Graph g, const std::vector<uint8_t>& keep) {
 std::vector<uint8_t> needed_nodes(const Graph& g, std::vector<uint8_t>& used) {
   std::vector<uint8_t> keep(g.nodes.size(), 0);
   for (size_t i = g.nodes.size(); i-- > 0;) {
+    stop_if_asked();
     const GraphNode& n = g.nodes[i];
     bool needed = primitive(n.prim).flags & kEffect;
     for (ValueId v : n.out) needed |= used[v];
