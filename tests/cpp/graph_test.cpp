@@ -7,12 +7,15 @@
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <map>
+#include <random>
 #include <string>
 #include <thread>
 
 #include "grad/reverse.h"
 #include "ir/dlpack.h"
 #include "ir/node.h"
+#include "ir/node_index.h"
 #include "ir/to_graph.h"
 #include "passes/passes.h"
 #include "plan/function_impl.h"
@@ -102,6 +105,64 @@ TEST(Lifetime, AFunctionOutlivesTheNodesItWasMadeFrom) {
   }
   EXPECT_EQ(live_node_count(), before);
   EXPECT_EQ(f({Array::of({0.f})})[0].item<float>(), 2.0f);
+}
+
+TEST(NodeIndex, HoldsWhatAMapHolds) {
+  std::mt19937_64 random(7);
+  Tensors nodes;
+  std::vector<Tensor> others;
+  for (int i = 0; i < 3000; ++i) {
+    // Ids with gaps of all sizes between those that are numbered.
+    const uint64_t gap = i % 3 == 0 ? 0 : random() % 40;
+    for (uint64_t k = 0; k < gap; ++k) others.push_back(prim::scalar(1, DType::float32));
+    nodes.push_back(prim::scalar(2, DType::float32));
+  }
+  NodeIndex index;
+  EXPECT_EQ(index.find(nodes[0].node()), NodeIndex::kNone);
+  std::map<const Node*, uint32_t> expected;
+  for (int i = 0; i < 10000; ++i) {
+    const Node* n = nodes[random() % nodes.size()].node();
+    const auto it = expected.find(n);
+    EXPECT_EQ(index[n], it == expected.end() ? NodeIndex::kNone : it->second);
+    index[n] = expected[n] = static_cast<uint32_t>(random() >> 33);
+  }
+  for (const Tensor& t : nodes) {
+    const auto it = expected.find(t.node());
+    EXPECT_EQ(index.find(t.node()), it == expected.end() ? NodeIndex::kNone : it->second);
+  }
+  for (const Tensor& t : others) EXPECT_EQ(index.find(t.node()), NodeIndex::kNone);
+}
+
+TEST(ValueTypes, AreWhatWasPutIn) {
+  std::mt19937_64 random(8);
+  std::vector<TensorType> expected;
+  ValueTypes types, again;
+  for (int i = 0; i < 5000; ++i) {
+    Ints dims;
+    for (uint64_t n = random() % 6; n > 0; --n)
+      dims.push_back(static_cast<int64_t>(random() % 7) - 1);
+    expected.emplace_back(random() % 2 ? DType::float32 : DType::int8, Shape(dims),
+                          random() % 9 == 0);
+    types.push_back(expected.back());
+  }
+  for (const TensorType& t : types) again.push_back(t);
+  ASSERT_EQ(types.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(types[i], expected[i]);
+  EXPECT_TRUE(types == again);
+  again.set(17, TensorType(DType::float64, {3}));
+  EXPECT_FALSE(types == again);
+  again.set(17, expected[17]);
+  EXPECT_TRUE(types == again);
+}
+
+TEST(Program, OneResultIsFedAndTheOtherIsComputed) {
+  const Tensor x = placeholder({.shape = {4}});
+  const Tensors best = outputs_of(emit(attrs::top_k{.k = 2}, {x}));
+  const Function f = function({x, best[1]}, {best[0], best[1] + 1});
+  const Array places = Array::of<int64_t>({7, 8}).cast(best[1].dtype());
+  const Arrays out = f({Array::of({1.f, 4.f, 3.f, 2.f}), places});
+  EXPECT_EQ(out[0].to_vector<float>(), (std::vector<float>{4.f, 3.f}));
+  EXPECT_EQ(out[1].to_vector<int64_t>(), (std::vector<int64_t>{8, 9}));
 }
 
 size_t count(const Graph& g, Prim prim) {
