@@ -4,6 +4,7 @@
 #include "engines/native/layout.h"
 #include "engines/native/work.h"
 #include "ir/check.h"
+#include "ir/interrupt.h"
 #include "ir/switches.h"
 #include "passes/passes.h"
 
@@ -33,6 +34,7 @@ void Executable::Compiler::run() {
       {"pointers", &Compiler::make_pointers},
   };
   for (const Entry& pass : kPasses) {
+    if (shall_stop()) stop_now();  // Ctrl-C
     if (pass.leave_out && !is_on(*pass.leave_out)) continue;
     (this->*pass.run)();
     if (is_verified()) verify_steps(pass.name);
@@ -72,6 +74,7 @@ void Executable::Compiler::place_inputs_and_constants() {
 
 void Executable::Compiler::make_steps() {
   for (const StepNodes& s : steps_) {
+    stop_if_asked();
     if (!s.fused && views_.hides(g_.nodes[s.nodes[0]].out[0])) continue;
     Step step;
     StepValues values;
