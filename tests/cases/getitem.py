@@ -169,3 +169,17 @@ def gradients_of_slices_of_open_sizes(index):
         wanted = np.zeros_like(feed)
         wanted[index] = 2 * feed[index]
         np.testing.assert_allclose(f([feed])[0], wanted)
+
+
+@check(index=(np.s_[:, ::2], np.s_[::2, 1::3], np.s_[:, ::-2], np.s_[..., 3:0:-1]))
+def second_derivatives_of_steps(index):
+    rng = np.random.default_rng(17)
+    feed, w = rng.uniform(-1, 1, (3, 6)), rng.uniform(-1, 1, (3, 6))
+    for shape in ((3, 6), (None, None)):
+        x = K.placeholder(shape, dtype="float64")
+        [first] = K.gradients(K.sum(K.pow(x[index], 3)), [x])
+        total = K.sum(first * K.constant(w, dtype="float64"))
+        got = K.function([x], K.gradients(total, [x]))([feed])[0]
+        wanted = np.zeros((3, 6))
+        wanted[index] = (6 * feed * w)[index]
+        np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12)

@@ -17,3 +17,7 @@ for axis in (None, 0, 1, 2):
         none=False,
         tol=0,
     )
+
+# More columns than one task has sums for.
+for shape in ((40, 9000), (3, 5, 4500), (300, 4097)):
+    case(K.max, [rand(*shape)], axis=0, oracle=np.max, grad=False, none=False, tol={"float32": 1e-5})

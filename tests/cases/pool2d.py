@@ -191,3 +191,21 @@ def second_derivative_where_all_are_equal(data_format):
     for a, b in zip(got, wanted):
         b = b if data_format == "channels_last" else np.moveaxis(b, 3, 1)
         np.testing.assert_allclose(a, b, rtol=1e-9)
+
+
+@check(mode=("max", "avg"), data_format=("channels_last", "channels_first"))
+def windows_that_overlap_and_leave_a_rest(mode, data_format):
+    """As many elements as in all windows together, and yet not one window each: 3 of 6 at steps of 2."""
+    rng = np.random.default_rng(18)
+    images, dy = rng.permutation(72).reshape(1, 6, 6, 2) / 72, rng.uniform(-1, 1, (1, 2, 2, 2))
+    wanted = np.zeros((1, 6, 6, 2))
+    for i, j, c in np.ndindex(2, 2, 2):
+        window = images[0, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3, c]
+        at = (window == window.max()) if mode == "max" else 1 / 9
+        wanted[0, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3, c] += at * dy[0, i, j, c]
+    if data_format == "channels_first":
+        images, dy, wanted = (np.moveaxis(a, 3, 1) for a in (images, dy, wanted))
+    x = K.placeholder(images.shape, dtype="float64")
+    y = K.pool2d(x, (3, 3), strides=(2, 2), data_format=data_format, pool_mode=mode)
+    dx = K.gradients(K.sum(y * K.constant(dy, dtype="float64")), [x])
+    np.testing.assert_allclose(K.function([x], dx)([images])[0], wanted, rtol=1e-9, atol=1e-12)

@@ -330,19 +330,24 @@ def loops_that_differ_only_in_what_they_return():
             np.testing.assert_allclose(got[:, t], wanted, rtol=1e-5, atol=1e-6)
 
 
-@check(backwards=(False, True))
-def a_sum_over_steps_that_begins_elsewhere(backwards):
-    """Nothing but the sum is carried, so that it can be taken after the loop; it starts with a value."""
+@check(backwards=(False, True), seen=(False, True))
+def a_sum_over_steps_that_begins_elsewhere(backwards, seen):
+    """Nothing but a sum is carried: it can be taken after the loop, unless the steps see it."""
     x, h = K.placeholder((2, 6, 3)), K.placeholder((3, 3))
 
     def step(x_t, states):
-        return x_t, [states[0] + K.dot(K.transpose(x_t), K.sin(x_t))]
+        shown = K.dot(x_t, states[0]) if seen else x_t
+        return shown, [states[0] + K.dot(K.transpose(x_t), K.sin(x_t))]
 
-    _, _, states = K.rnn(step, x, [h], go_backwards=backwards)
+    _, outputs, states = K.rnn(step, x, [h], go_backwards=backwards)
     rng = np.random.default_rng(4)
     feed, start = rng.uniform(-1, 1, (2, 6, 3)), rng.uniform(-1, 1, (3, 3))
-    got = K.function([x, h], [states[0]])([feed, start])[0]
-    wanted = start + sum(feed[:, t].T @ np.sin(feed[:, t]) for t in range(6))
+    shown, got = K.function([x, h], [outputs, states[0]])([feed, start])
+    wanted = start
+    for k in range(6):
+        now = feed[:, 5 - k if backwards else k]
+        np.testing.assert_allclose(shown[:, k], now @ wanted if seen else now, rtol=1e-4, atol=1e-5)
+        wanted = wanted + now.T @ np.sin(now)
     np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
 
 
@@ -404,3 +409,33 @@ def states_that_fill_whole_lines(all_steps, curved):
             fed[1 + number] = values + sign * 1e-6 * move
             ends.append(f(fed)[2])
         np.testing.assert_allclose(np.sum(gradient * move), (ends[0] - ends[1]) / 2e-6, rtol=1e-6)
+
+
+@check
+def gradients_of_matrices_of_each_sample():
+    """Gates that are parts of one sum, and a matrix for each sample: products with a batch of their own."""
+    rng = np.random.default_rng(20)
+    shapes = {"x": (2, 5, 3), "m": (2, 3, 8), "u": (2, 4, 4), "v": (2, 4, 4), "h": (2, 4)}
+    values = {name: rng.uniform(-0.7, 0.7, shape) for name, shape in shapes.items()}
+    x, m, u, v, h = fed = [K.placeholder(shape, dtype="float64") for shape in shapes.values()]
+
+    def step(x_t, states):
+        z = K.batch_dot(x_t, m, axes=[1, 1])
+        a = z[:, :4] + K.batch_dot(states[0], u, axes=[1, 1])
+        b = z[:, 4:] + K.batch_dot(states[0], v, axes=[1, 1])
+        new = K.tanh(a) * K.sigmoid(b)
+        return new, [new]
+
+    outputs = K.rnn(step, x, [h])[1]
+    loss = K.sum(K.square(outputs))
+    f = K.function(fed, [loss, *K.gradients(loss, fed)])
+    gradients = f(list(values.values()))[1:]
+    for k, value in enumerate(values.values()):
+        move = rng.uniform(-1, 1, value.shape)
+        ends = []
+        for sign in (1, -1):
+            moved = list(values.values())
+            moved[k] = value + sign * 1e-6 * move
+            ends.append(f(moved)[0])
+        slope = (ends[0] - ends[1]) / 2e-6
+        np.testing.assert_allclose(np.sum(gradients[k] * move), slope, rtol=1e-6, atol=1e-8)

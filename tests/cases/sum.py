@@ -42,3 +42,7 @@ for axis in (None, 0, 1, 2):
         grad=False,
         none=False,
     )
+
+# More columns than one task has sums for.
+for shape in ((40, 9000), (3, 5, 4500), (300, 4097)):
+    case(K.sum, [rand(*shape)], axis=0, oracle=np.sum, grad=False, none=False, tol={"float32": 1e-5})

@@ -28,3 +28,47 @@ def of_many_variables_at_once_an_empty_one_among_them():
     f(changes)
     for v, start, change in zip(variables, starts, changes):
         np.testing.assert_allclose(K.get_value(v), start * 0.5 + change, rtol=1e-5, atol=1e-6)
+
+
+@check
+def those_that_outputs_reach_run_in_the_order_of_their_making():
+    v = K.variable([1.0, 2.0])
+    first, second = K.update(v, K.constant([10.0, 20.0])), K.update_add(v, K.constant([1.0, 1.0]))
+    K.function([], [second + first])([])
+    np.testing.assert_array_equal(K.get_value(v), [11.0, 21.0])
+
+
+@check
+def one_after_another_of_the_same_form():
+    """Equal updates are one step, but not where one reads what another makes."""
+    a, b, c = (K.variable(np.zeros(shape)) for shape in ((1, 3000), (20, 3000), (2, 20, 3000)))
+    x = K.placeholder((1, 3000))
+    new_a = a * 0.5 + x
+    new_b = b * 0.5 + new_a
+    new_c = c * 0.5 + new_b
+    f = K.function([x], [], updates=[(a, new_a), (b, new_b), (c, new_c)])
+    wanted = [np.zeros(v) for v in ((1, 3000), (20, 3000), (2, 20, 3000))]
+    rng = np.random.default_rng(19)
+    for _ in range(20):
+        last = rng.uniform(-1, 1, (1, 3000))
+        f([last])
+        for k, v in enumerate((a, b, c)):
+            last = wanted[k] = wanted[k] * 0.5 + last
+            np.testing.assert_allclose(K.get_value(v), wanted[k], rtol=1e-4, atol=1e-5)
+
+
+@check(n=(3, 5000))
+def crosswise_in_the_same_form(n):
+    """Equal updates are one step; each reads the old value of the other."""
+    rng = np.random.default_rng(22)
+    starts = [rng.uniform(-1, 1, n) for _ in range(3)]
+    a, b, c = variables = [K.variable(start) for start in starts]
+    x, y, z = fed = [K.placeholder((n,)) for _ in range(3)]
+    f = K.function(fed, [], updates=[(a, b * 0.5 + x), (b, c * 0.5 + y), (c, a * 0.5 + z)])
+    for _ in range(3):
+        feeds = [rng.uniform(-1, 1, n) for _ in range(3)]
+        f(feeds)
+        starts = [starts[k] * 0.5 + feed for k, feed in zip((1, 2, 0), feeds)]
+        for v, wanted in zip(variables, starts):
+            np.testing.assert_allclose(K.get_value(v), wanted, rtol=1e-5, atol=1e-6)
+

@@ -153,3 +153,32 @@ def test_products_beyond_the_range(dtype, n):
     for results in (got, alone):
         for result, w in zip(results, wanted):
             np.testing.assert_allclose(result[numbers], w[numbers], rtol=1e-5, atol=1e-6)
+
+
+ROWS, COLUMNS = RNG.standard_normal((1200, 32)), RNG.standard_normal((32, 1024)) / 8
+
+
+def test_rows_that_a_later_step_reads():
+    """Steps over the same rows, a few at a time: a result may not take memory that is still read."""
+    t = RNG.standard_normal((1024, 8)) / 8
+    x, y, z = K.placeholder((None, 32)), K.variable(COLUMNS), K.variable(t)
+    for f, oracle in ((K.softmax, lambda u: np.exp(u) / np.exp(u).sum(1, keepdims=True)), (K.exp, np.exp)):
+        u = K.dot(x, y)
+        s = f(u)
+        sums = K.sum(s * K.max(s, 1, keepdims=True) + u, 1)
+        got = K.function([x], [sums, K.dot(s, z)])([ROWS])
+        u = ROWS @ COLUMNS
+        s = oracle(u)
+        wanted = (s * s.max(1, keepdims=True) + u).sum(1)
+        np.testing.assert_allclose(got[0], wanted, rtol=1e-3, atol=1e-2)
+        np.testing.assert_allclose(got[1], s @ t, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("row", [0, 5])
+def test_a_row_that_all_rows_read(row):
+    """One row of what is made a few rows at a time."""
+    x, y = K.placeholder((None, 32)), K.variable(COLUMNS)
+    q = K.sin(K.dot(x, y))
+    got = K.function([x], [K.sum(q * q[row : row + 1], 1)])([ROWS])[0]
+    q = np.sin(ROWS @ COLUMNS)
+    np.testing.assert_allclose(got, (q * q[row : row + 1]).sum(1), rtol=1e-3, atol=1e-2)

@@ -112,3 +112,27 @@ def test_functions_in_parts():
     assert len(found[0]) == len(found[1]) > 40
     for a, b in zip(*found):
         np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
+
+
+def test_views_of_views():
+    """Without the rules that make one view of them."""
+    program = """
+import numpy as np, horngate as K
+x = K.placeholder((3, 4))
+y = K.exp(x)
+z = K.squeeze(K.expand_dims(K.expand_dims(y, 0), 0), 0)
+w = K.dot(K.squeeze(z, 0), K.constant(np.ones((4, 4))))
+feed = np.arange(12.0).reshape(3, 4) / 12
+for _ in range(3):
+    got = K.function([x], [z * 2, w + 1, K.sum(K.tanh(w), 0)])([feed])
+    wanted = np.exp(feed)
+    sums = wanted @ np.ones((4, 4))
+    for a, b in zip(got, [wanted[None] * 2, sums + 1, np.tanh(sums).sum(0)]):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+"""
+    environment = {**os.environ, "HORNGATE_WITHOUT": "simplify", "HORNGATE_VERIFY": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+
