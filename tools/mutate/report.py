@@ -6,6 +6,7 @@ from datetime import date
 from mutate.tree import ROOT
 
 PAGE = ROOT / "docs" / "mutations.md"
+HISTORY = ROOT / "tools" / "mutate" / "history.md"  # by hand
 
 INTRODUCTION = """# Planted faults
 
@@ -68,6 +69,7 @@ def lines_of(listed, results):
             reason = f.escape or "(no reason given yet)"
             cells = [f.id, f.file, code(f.find), code(f.replace), " ".join(reason.split())]
             lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", HISTORY.read_text().rstrip()]
     return lines
 
 
