@@ -21,12 +21,16 @@ from fuzz.evaluate import Evaluation
 
 FOUND = sorted((TESTS / "fuzz" / "found").glob("*.json"))
 SECONDS = os.environ.get("HORNGATE_FUZZ_SECONDS", "55")
+SEEDS = os.environ.get("HORNGATE_FUZZ_SEEDS")  # instead of fresh ones
 
 
 def test_a_minute_with_fresh_seeds():
     """Fails with the smallest program that it found and the seed that makes it again."""
     done = subprocess.run(
-        [sys.executable, "-m", "fuzz", "--seconds", SECONDS, "--jobs", "1", "--most", "1"],
+        [
+            *[sys.executable, "-m", "fuzz", "--jobs", "1", "--most", "1"],
+            *(["--seeds", SEEDS] if SEEDS else ["--seconds", SECONDS]),
+        ],
         cwd=TESTS,
         capture_output=True,
         text=True,
