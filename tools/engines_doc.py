@@ -113,7 +113,7 @@ OPTIONS = {
 }
 
 LIMITS = """- `tensorflow`: 2.16 or a later 2.x works, 2.21 is the tested one. Loading takes about a second and 340 MB. Its oneDNN kernels
-  keep code for each of the last 1,024 shapes of a kind, about 0.1 MB each, which `HORNGATE_PLAN_BYTES` does not count; with
+  keep code for the shapes that they have seen, which `HORNGATE_PLAN_BYTES` does not count; with
   `TF_ENABLE_ONEDNN_OPTS=0` there is none, and convolutions are slower.
 - `theano`: compiling takes 2 to 3 seconds for each new operator; the results are kept in one cache. After 5 seconds a line on
   standard error says what is being compiled (`HORNGATE_QUIET=1`: no line). Calls go to another process and back,
