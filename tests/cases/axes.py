@@ -123,6 +123,18 @@ def extreme(function, oracle, name, *, empty, unequal):
         np.testing.assert_allclose(gradient, [[0.5, 0, 0.5], [1 / 3] * 3], rtol=1e-6)
 
 
+inf, nan = np.inf, np.nan
+UNORDERED = [
+    [-inf] * 3,
+    [inf] * 3,
+    [nan] * 3,
+    [inf, nan, 1],
+    [-inf, nan, nan],
+    [-inf, inf, -inf],
+    [1, -inf, 2],
+]
+
+
 def position(function, where, name):
     """The position of the largest or smallest, the first of equals."""
 
@@ -143,6 +155,16 @@ def position(function, where, name):
     ties = [[1.0, 2.0, 2.0, 1.0], [3.0, 3.0, 3.0, 3.0], [np.inf, -np.inf, np.inf, -np.inf]]
     for axis in (0, 1):
         case(function, [data(ties)], axis=axis, label=f"{name}(ties, axis={axis})", **no_grad)
+    for axis in (0, 1):
+        case(
+            function,
+            [data(UNORDERED if axis else list(zip(*UNORDERED)))],
+            axis=axis,
+            dtypes=("float16", "float32", "float64"),
+            out="int64",
+            label=f"{name}(infinities and NaN, axis {axis})",
+            **no_grad,
+        )
     axis_errors(function, name, several=False)
     text = f"{name}: axis 1 of x must not be empty; got shape (2, 0)."
     error(function, [rand(2, 0)], axis=1, text=text)
