@@ -271,10 +271,10 @@ def fold(function, name, in_order):
     edges(plain, plain_oracle, [rand(101, 103)], tol={"float32": 1e-5})
 
 
-def pools(function, oracle, geometries):
-    """Every geometry (sizes, window, strides) with both paddings, layouts and modes."""
+def pools(function, oracle, geometries, paddings=("valid", "same"), **options):
+    """Every geometry (sizes, window, strides) with these paddings, and both layouts and modes."""
     for data_format in ("channels_last", "channels_first"):
-        for padding in ("valid", "same"):
+        for padding in paddings:
             for pool_mode in ("max", "avg"):
                 for sizes, size, strides in geometries:
                     shape = (2, 3, *sizes) if data_format == "channels_first" else (2, *sizes, 3)
@@ -288,6 +288,7 @@ def pools(function, oracle, geometries):
                         pool_mode=pool_mode,
                         oracle=oracle,
                         second=set(size) == {2} and data_format == "channels_last",
+                        **options,
                     )
 
 

@@ -127,26 +127,13 @@ def means_divide(form, dtype):
 
 
 # Windows larger than what they look at.
-for sizes, window, strides in [
+LARGE = [
     ((1, 6), (9, 1), (4, 2)),
     ((2, 3), (5, 4), (4, 2)),
     ((3, 7), (2, 9), (4, 1)),
     ((1, 1), (3, 3), (1, 1)),
-]:
-    for pool_mode in ("max", "avg"):
-        for data_format in ("channels_last", "channels_first"):
-            shape = (2, *sizes, 3) if data_format == "channels_last" else (2, 3, *sizes)
-            case(
-                K.pool2d,
-                [distinct(*shape)],
-                pool_size=window,
-                strides=strides,
-                padding="same",
-                data_format=data_format,
-                pool_mode=pool_mode,
-                oracle=oracles.pool,
-                none=False,
-            )
+]
+families.pools(K.pool2d, oracles.pool, LARGE, paddings=("same",), none=False)
 
 
 def pool_of_padded(x, data_format, pool_mode, padding):

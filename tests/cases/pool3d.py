@@ -97,23 +97,10 @@ error(
     K.pool3d, [X], pool_size=(0, 2, 2), text="pool3d: pool_size must be at least 1; got (0, 2, 2)."
 )
 # Windows larger than what they look at.
-for sizes, window, strides in [
+LARGE = [
     ((5, 2, 3), (1, 4, 1), (3, 2, 2)),
     ((3, 1, 3), (2, 3, 1), (4, 1, 2)),
     ((2, 2, 1), (5, 4, 3), (1, 2, 1)),
     ((5, 2, 4), (3, 3, 1), (4, 4, 4)),
-]:
-    for pool_mode in ("max", "avg"):
-        for data_format in ("channels_last", "channels_first"):
-            shape = (2, *sizes, 3) if data_format == "channels_last" else (2, 3, *sizes)
-            case(
-                K.pool3d,
-                [distinct(*shape)],
-                pool_size=window,
-                strides=strides,
-                padding="same",
-                data_format=data_format,
-                pool_mode=pool_mode,
-                oracle=oracles.pool,
-                none=False,
-            )
+]
+families.pools(K.pool3d, oracles.pool, LARGE, paddings=("same",), none=False)
