@@ -113,6 +113,8 @@ class Drawer:
             y = self.pick(
                 lambda v: (v.dtype == x.dtype or mixed) and wants(v) and self.broadcasts(x, v)
             )
+        if y is None:
+            return None
         return (x, y) if self.chance(0.5) else (y, x)
 
     def narrowed(self, x):
