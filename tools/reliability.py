@@ -58,7 +58,7 @@ ROWS = [
         "mutations",
         "planted faults that tests and a minute of fuzzing catch",
         "95 % of 200",
-        [[PYTHON, "tools/mutate.py", "--json"]],
+        [[PYTHON, "tools/mutate.py", "--again"]],
     ),
     Row(
         "metamorphic",
@@ -169,7 +169,7 @@ def figures_of(text):
     if found:
         return found
     for line in reversed(text.splitlines()):
-        if match := re.search(r"fuzz: (\d+ graphs .*)|(\d+ passed.*) in |\[\s+PASSED\s+\] (\d+ tests)", line):
+        if match := re.search(r"(?:fuzz|mutate): (\d+ (?:graphs|of) .*)|(\d+ passed.*) in |\[\s+PASSED\s+\] (\d+ tests)", line):
             return [next(g for g in match.groups() if g)]
     return []
 
