@@ -136,6 +136,7 @@ def collapsed(path, blank):
 
 def scaled(p):
     p = p + EPSILON
+    p = np.where(real(p) < 0, np.nan, p)  # their logarithms are taken
     return p / p.sum(-1, keepdims=True)
 
 
