@@ -9,6 +9,7 @@ from fuzz.evaluate import Evaluation, Noise
 
 FACTOR = 8.0
 RUNS = (0, 3, 8, 40)  # noisy ones, as long as something is rejected
+HELD = 1 << 30  # bytes
 
 
 class Reference:
@@ -26,6 +27,8 @@ class Reference:
             plain = self.run(direction=False)
             self.exact.values, self.exact.variables = plain.values, plain.variables
         self.noisy, self.noisy_slopes = [], []
+        size = sum(x.nbytes for call in self.exact.values for x in call.values())
+        self.most = max(3, HELD // (size + 1))  # noisy runs, all of which are held
         self.unstable = False  # noise made an index leave its range, or a size another one
 
     def run(self, noise=None, direction=True):
@@ -52,7 +55,7 @@ class Reference:
             self.unstable = True
 
     def more_runs(self, count):
-        for i in range(count):
+        for i in range(min(count, self.most - len(self.noisy))):
             noise = Noise(self.rng, narrow=i % 3 == 1, amplitude=1.5 if i % 2 else 3.0)
             self.noisy.append(self.run(noise, direction=False))
             if self.direction is not None:
