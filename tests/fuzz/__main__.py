@@ -12,6 +12,7 @@ from pathlib import Path
 from queue import Empty
 
 from fuzz import hunt, reduce, source
+from fuzz.configurations import limit_memory
 
 
 def arguments():
@@ -41,6 +42,7 @@ def seeds_of(text):
 
 
 def job(options, seeds, number, queue):
+    limit_memory(6 << 30)
     hunter = hunt.Hunt(options.engine, seed=secrets.randbits(32), only=options.only)
     for seed in seeds:
         began = time.monotonic()

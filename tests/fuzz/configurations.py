@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import re
 import select
 import subprocess
@@ -81,6 +82,17 @@ def of_engine(engine, rng):
     return [Configuration(engine, {"KERAS_BACKEND": engine, **more})]
 
 
+def limit_memory(bytes):
+    """Of this process: a program that takes more than that is a fault of the fuzzer, with a seed."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (bytes, most))
+
+
+def without_limit():
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+
+
 class Worker:
     """A process of a configuration; a new one takes its place when it ends."""
 
@@ -106,6 +118,7 @@ class Worker:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
+            preexec_fn=without_limit,
         )
         self.done = 0
 
