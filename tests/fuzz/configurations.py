@@ -2,8 +2,8 @@
 
 import contextlib
 import os
-import resource
 import re
+import resource
 import select
 import subprocess
 import sys
