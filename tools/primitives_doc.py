@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/primitives.md from src/prims: what an engine author needs to know of each primitive."""
+"""Writes docs/primitives.md: what an engine author needs to know of each primitive."""
 
 import pathlib
 import re
@@ -8,7 +8,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HEAD = """# Primitives
 
-What a graph that reaches an engine is made of. Made by `tools/primitives_doc.py` from `src/prims/`; do not edit.
+What a graph that reaches an engine is made of. Made by `tools/primitives_doc.py` from `src/ir/` and `src/prims/`; do not edit.
 
 All shapes are numbers, all operands of an element-wise primitive have one dtype, and two-operand ones broadcast as in
 NumPy. Conv kernels are (spatial.., in / groups, out); data is (n, spatial.., c) or, with channels_first, (n, c, spatial..).
@@ -29,7 +29,7 @@ def meaning(name):
 
 
 def render():
-    text = re.sub(r"//.*", "", (ROOT / "src/prims/prims.def").read_text())
+    text = re.sub(r"//.*", "", (ROOT / "src/ir/prims.def").read_text())
     rows = []
     for name, how, attributes in re.findall(r"PRIM\((\w+), (\w+),((?:[^()]|\([^()]*\))*)\)", text):
         if how == "core" and name != "constant":

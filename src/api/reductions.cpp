@@ -73,8 +73,8 @@ Tensor all(const Tensor& x, const ReduceOptions& options) {
 }
 
 // y = log(sum(exp(x - m))) + m with m = max x. An infinite m counts as 0, because inf - inf is NaN.
-// Half types are summed in float32, where 65,505 is a number. Where the sum is 0 (all are -inf, or nothing is there) the logarithm is put in by hand: then the
-// gradient is 0 and not NaN.
+// Half types are summed in float32, where 65,505 is a number. Where the sum is 0 (all are -inf, or nothing is there) the
+// logarithm is put in by hand: then the gradient is 0 and not NaN.
 Tensor logsumexp(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
   const Tensor given = float_operand("logsumexp", x), t = prim::widened(given);

@@ -5,7 +5,7 @@
 #include <map>
 #include <mutex>
 
-#include "engines/native/arena.h"
+#include "engines/registry.h"
 #include "horngate/config.h"
 #include "horngate/ops/control.h"
 #include "ir/checked.h"
@@ -110,7 +110,7 @@ void clear_session() {
   reset_names();
   reset_learning_phase();
   release_cached_memory();
-  native::release_arenas();
+  release_idle_memory();
 }
 
 }  // namespace horngate

@@ -12,11 +12,12 @@
 #include <memory>
 #include <mutex>
 
-#include "engines/abi.h"
 #include "engines/common/library.h"
 #include "engines/common/own_folder.h"
+#include "engines/native/arena.h"
 #include "engines/native/engine.h"
 #include "horngate/config.h"
+#include "ir/abi.h"
 #include "ir/check.h"
 #include "ir/fork.h"
 
@@ -193,10 +194,18 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
 
 /// Throws what an engine says of a call that failed.
 [[noreturn]] void throw_of(const Engine& e, const char* function, hg_status& status) {
+  const std::string text = text_in(status);
   if (status.text[0] == 0)
     fail<RuntimeError>(text_of("engine ", e.api->name), "its function ", function,
-                       " failed: ", text_in(status));
-  throw_status(status);
+                       " failed: ", text);
+  switch (status.code) {
+    case HG_VALUE_ERROR: throw ValueError(text);
+    case HG_TYPE_ERROR: throw TypeError(text);
+    case HG_INDEX_ERROR: throw IndexError(text);
+    case HG_NOT_IMPLEMENTED: throw NotImplementedError(text);
+    case HG_INTERRUPTED: throw Interrupted(text);
+    default: throw RuntimeError(text);
+  }
 }
 
 }  // namespace
@@ -205,12 +214,16 @@ bool Engine::supports(const hg_graph* graph, uint32_t node) const {
   return guarded(api->name, "supports", [&] { return api->supports(self, graph, node) != 0; });
 }
 
-void* Engine::compile(const hg_graph* graph) const {
+bool Engine::is_native() const { return this == &native_engine(); }
+
+void* Engine::compile(const Graph& graph) const {
+  if (is_native()) return native::compile_graph(graph);
+  const CGraph c(graph);
   void* executable = nullptr;
   hg_status status{};
   status.size = sizeof status;
   if (guarded(api->name, "compile",
-              [&] { return api->compile(self, graph, &executable, &status); }) != 0)
+              [&] { return api->compile(self, c.get(), &executable, &status); }) != 0)
     throw_of(*this, "compile", status);
   return executable;
 }
@@ -241,10 +254,33 @@ size_t Engine::executable_bytes(void* executable) const {
   return guarded(api->name, "executable_bytes", [&] { return api->executable_bytes(executable); });
 }
 
+size_t Engine::derived_bytes(const void* executable) const {
+  return is_native() ? native::derived_bytes_of(executable) : 0;
+}
+
 const Engine& native_engine() {
   static const Engine& e = find_engine("native");
   return e;
 }
+
+bool evaluate(const Graph& graph, std::span<const Array> in, Array& out) {
+  const Engine& native = native_engine();
+  hg_status status{};
+  status.size = sizeof status;
+  void* executable = nullptr;
+  const CGraph c(graph);
+  if (native.api->compile(native.self, c.get(), &executable, &status) != 0) return false;
+  std::vector<hg_buffer> buffers;
+  for (size_t i = 0; i < in.size(); ++i)
+    buffers.push_back(buffer_of(graph.values[graph.inputs[i]], in[i].raw()));
+  hg_buffer result = buffer_of(graph.values[graph.outputs[0]], out.raw());
+  const int failed = native.api->run(executable, buffers.data(), &result, nullptr, &status);
+  native.api->free_executable(executable);
+  return !failed;
+}
+
+size_t derived_bytes_held() { return native::derived_bytes_held(); }
+void release_idle_memory() { native::release_arenas(); }
 
 const Engine& find_engine(const std::string& name, const std::string& origin) {
   std::lock_guard lock(registry_mutex);

@@ -6,7 +6,6 @@
 
 #include "ir/node_index.h"
 #include "prims/build.h"
-#include "prims/scan.h"
 
 namespace horngate {
 namespace {
@@ -119,10 +118,8 @@ class Walk {
     const CalledInstead called(n.name.function ? n.name.function : called_function);
     const std::span<const Tensor> dy(e.dy.data(), e.dy.size());
     Tensors dx;
-    if (n.prim == Prim::scan)
-      dx = scan_grad(n, dy, tapes);
-    else if (p.grad)
-      dx = p.grad(GradCall{n, dy});
+    if (p.grad)
+      dx = p.grad(GradCall{n, dy, tapes, reverse});
     else if (p.decompose)
       dx = through_decomposition(n, p, dy);
     invariant(dx.size() == n.in.size(), p.name, " gave ", dx.size(), " gradients for ", n.in.size(),

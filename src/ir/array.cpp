@@ -5,18 +5,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
+#include "ir/attrs.h"
 #include "ir/check.h"
 #include "ir/convert_element.h"
+#include "ir/dispatch_dtype.h"
 #include "ir/dlpack.h"
-#include "prims/attrs.h"
 
 namespace horngate {
-
-using native::narrow;
-using native::Wide;
-using native::widen;
-using native::with_dtype;
 
 Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
   const int64_t n = checked_product({dims_.data(), dims_.size()});
@@ -158,7 +153,7 @@ Array Array::copy() const {
     if (n) std::memcpy(out.data_, data_, nbytes());
     return out;
   }
-  native::with_bytes(dtype_, [&](auto zero) {
+  with_bytes(dtype_, [&](auto zero) {
     using T = decltype(zero);
     for_each_offset(dims_, strides_, n, [&](int64_t from, int64_t to) {
       static_cast<T*>(out.data_)[to] = static_cast<const T*>(data_)[from];

@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "engines/native/dispatch_dtype.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate {
 
@@ -28,7 +28,7 @@ inline uint64_t float_to_uint64(double x) {
 /// int64 (int64, uint32). To bool it is `!= 0`.
 template <class To, class From>
 To convert_element(From v) {
-  const auto x = native::widen(v);
+  const auto x = widen(v);
   if constexpr (std::is_same_v<To, bool>) {
     return x != 0;
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<decltype(x)>) {
@@ -39,13 +39,13 @@ To convert_element(From v) {
     else
       return static_cast<To>(float_to_int32(x));
   } else {
-    return native::narrow<To>(static_cast<native::Wide<To>>(x));
+    return narrow<To>(static_cast<Wide<To>>(x));
   }
 }
 
 /// An integer as a value of the dtype `to`, modulo 2^bits; of uint64 the same bits.
 inline int64_t wrap_int(int64_t value, DType to) {
-  return native::with_dtype(to, [&](auto zero) -> int64_t {
+  return with_dtype(to, [&](auto zero) -> int64_t {
     using T = decltype(zero);
     if constexpr (std::is_integral_v<T>)
       return static_cast<int64_t>(convert_element<T>(value));

@@ -2,7 +2,7 @@
 #include "ir/graph.h"
 
 #include "ir/check.h"
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ir/attrs.h"
 #include "ir/name.h"
 #include "ir/number_table.h"
 #include "ir/type.h"
-#include "prims/attrs.h"
 
 namespace horngate {
 

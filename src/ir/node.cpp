@@ -6,8 +6,8 @@
 #include "ir/checked.h"
 #include "ir/interrupt.h"
 #include "ir/naming.h"
+#include "ir/primitive.h"
 #include "ir/scope.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {

@@ -4,9 +4,9 @@
 #include <atomic>
 
 #include "horngate/tensor.h"
+#include "ir/attrs.h"
 #include "ir/name.h"
 #include "ir/type.h"
-#include "prims/attrs.h"
 
 namespace horngate {
 

@@ -8,8 +8,8 @@
 #include "ir/check.h"
 #include "ir/interrupt.h"
 #include "ir/node_index.h"
+#include "ir/primitive.h"
 #include "ir/tensor_key.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {

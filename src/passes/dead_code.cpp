@@ -1,8 +1,8 @@
 // Dead code, unused parts of scans, and cutting a graph in two.
 #include "ir/check.h"
 #include "ir/interrupt.h"
+#include "ir/primitive.h"
 #include "passes/passes.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {

@@ -1,9 +1,6 @@
 // Constant folding.
 #include "passes/fold_constants.h"
 
-#include "engines/abi.h"
-#include "engines/registry.h"
-
 namespace horngate {
 namespace {
 
@@ -20,7 +17,7 @@ bool foldable(const GraphNode& n) {
 
 }  // namespace
 
-ValueId fold_constants(Rewriter& r, const GraphNode& node) {
+ValueId fold_constants(Rewriter& r, const GraphNode& node, Evaluate evaluate) {
   if (!foldable(node)) return kNoValue;
   std::vector<Array> values;
   Graph g;
@@ -40,20 +37,7 @@ ValueId fold_constants(Rewriter& r, const GraphNode& node) {
   copy.out = {g.add_value(types[0])};
   g.outputs = {copy.out[0]};
   g.nodes.push_back(std::move(copy));
-
-  const Engine& native = native_engine();
-  const CGraph c(g);
-  hg_status status{};
-  status.size = sizeof status;
-  void* executable = nullptr;
-  if (native.api->compile(native.self, c.get(), &executable, &status) != 0) return kNoValue;
-  std::vector<hg_buffer> in;
-  for (size_t i = 0; i < values.size(); ++i)
-    in.push_back(buffer_of(g.values[g.inputs[i]], values[i].raw()));
-  hg_buffer out = buffer_of(types[0], result.raw());
-  const int failed = native.api->run(executable, in.data(), &out, nullptr, &status);
-  native.api->free_executable(executable);
-  return failed ? kNoValue : r.constant(result);
+  return evaluate(g, values, result) ? r.constant(result) : kNoValue;
 }
 
 }  // namespace horngate

@@ -1,11 +1,12 @@
-// Constant folding: a node whose operands are all small constants is computed once, by native.
+// Constant folding: a node whose operands are all small constants is computed once.
 #pragma once
 
+#include "passes/passes.h"
 #include "passes/rewriter.h"
 
 namespace horngate {
 
 /// The constant that the node is, emitted into the rewriter; kNoValue when it is none or not worth it.
-ValueId fold_constants(Rewriter& rewriter, const GraphNode& node);
+ValueId fold_constants(Rewriter& rewriter, const GraphNode& node, Evaluate evaluate);
 
 }  // namespace horngate

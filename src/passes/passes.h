@@ -1,16 +1,20 @@
-// The passes, in the order in which a program goes through them (see pipeline.cpp).
+// The passes, in the order in which a program goes through them.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "ir/graph.h"
 
 namespace horngate {
 
+/// Computes the one output of a small static graph into `out`; false when it cannot.
+using Evaluate = bool (*)(const Graph& graph, std::span<const Array> in, Array& out);
+
 /// Once per function and learning phase, on symbolic shapes: the phase chooses its branch; equal nodes merge;
-/// identities and dead code go.
-Graph prepare(const Graph& graph, bool training);
+/// identities and dead code go. `evaluate` folds constants.
+Graph prepare(const Graph& graph, bool training, Evaluate evaluate);
 /// Whether the two phases can differ.
 bool uses_phase(const Graph& graph);
 

@@ -15,7 +15,7 @@ bool uses_phase(const Graph& graph) {
   return false;
 }
 
-Graph prepare(const Graph& graph, bool training) {
+Graph prepare(const Graph& graph, bool training, Evaluate evaluate) {
   Rewriter r;
   r.reserve(graph);
   std::vector<ValueId> now(graph.values.size(), kNoValue);
@@ -32,8 +32,8 @@ Graph prepare(const Graph& graph, bool training) {
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
     for (const GraphRef& b : n.bodies)
-      copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training)));
-    if (ValueId v = fold_constants(r, copy); v != kNoValue) {
+      copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training, evaluate)));
+    if (ValueId v = fold_constants(r, copy, evaluate); v != kNoValue) {
       now[n.out[0]] = v;
       continue;
     }

@@ -6,8 +6,8 @@
 
 #include "ir/graph.h"
 #include "ir/number_table.h"
+#include "ir/primitive.h"
 #include "ir/switches.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 

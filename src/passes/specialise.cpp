@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "ir/check.h"
+#include "ir/fold_ints.h"
 #include "ir/naming.h"
-#include "passes/fold_ints.h"
 #include "passes/passes.h"
 #include "passes/rewriter.h"
 

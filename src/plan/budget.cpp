@@ -4,10 +4,10 @@
 #include <atomic>
 #include <mutex>
 
-#include "engines/native/engine.h"
+#include "engines/registry.h"
 #include "ir/environment.h"
 #include "ir/fork.h"
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate {
 namespace {
@@ -49,9 +49,7 @@ void PlanBytes::set(size_t bytes) {
   bytes_ = bytes;
 }
 
-size_t plan_bytes() {
-  return bytes_alive.load(std::memory_order_relaxed) + native::derived_bytes_held();
-}
+size_t plan_bytes() { return bytes_alive.load(std::memory_order_relaxed) + derived_bytes_held(); }
 size_t plan_budget() { return budget(); }
 void set_plan_budget(size_t bytes) { budget() = bytes; }
 uint64_t plan_time() { return time_now.load(std::memory_order_relaxed); }

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engines/abi.h"
+#include "ir/abi.h"
 #include "ir/align.h"
 #include "ir/check.h"
 

@@ -4,8 +4,7 @@
 #include <malloc.h>
 #endif
 
-#include "engines/abi.h"
-#include "engines/native/engine.h"
+#include "ir/abi.h"
 #include "ir/check.h"
 #include "ir/profile.h"
 #include "plan/plan.h"
@@ -39,26 +38,20 @@ void give_back(size_t bytes) {
 Compiled::Compiled(const Engine& engine, const Graph& graph)
     : engine_(engine), bytes_(compiled_bytes(graph)) {
   const profile::Scope bar("compile");
-  if (&engine == &native_engine()) {
-    executable_ = native::compile_graph(graph);
-    return;
+  if (!engine.is_native()) {
+    if (log_enabled("compile"))
+      log_text("compile",
+               text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
+    for (const ValueId v : graph.outputs) out_bytes_.push_back(bytes_of(graph.values[v]));
   }
-  if (log_enabled("compile"))
-    log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
-  for (const ValueId v : graph.outputs) out_bytes_.push_back(bytes_of(graph.values[v]));
-  const CGraph c(graph);
-  executable_ = engine.compile(c.get());
+  executable_ = engine.compile(graph);
   if (const size_t told = engine.executable_bytes(executable_)) bytes_ = told;
 }
 
 Compiled::~Compiled() {
   if (!executable_) return;
   engine_.free_executable(executable_);
-  if (&engine_ != &native_engine()) give_back(bytes_);
-}
-
-size_t Compiled::derived_bytes() const {
-  return &engine_ == &native_engine() ? native::derived_bytes_of(executable_) : 0;
+  if (!engine_.is_native()) give_back(bytes_);
 }
 
 void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "engines/abi.h"
+#include "ir/abi.h"
 #include "ir/check.h"
+#include "ir/fold_ints.h"
+#include "ir/primitive.h"
 #include "ir/warn.h"
-#include "passes/fold_ints.h"
 #include "plan/call.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {
@@ -97,7 +97,7 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
   // Without a phase there is one form of the graph, and the raw one can go.
   uses_phase_ = uses_phase(program_.graph);
   if (uses_phase_) return;
-  program_.graph = prepare(program_.graph, false);
+  program_.graph = prepare(program_.graph, false, evaluate);
   log_stage("prepare", program_.graph);
 }
 
@@ -160,7 +160,7 @@ const Graph& FunctionImpl::prepared(bool training) {
   std::lock_guard lock(prepare_mutex_);
   auto& g = prepared_[training];
   if (!g) {
-    g = std::make_unique<const Graph>(prepare(program_.graph, training));
+    g = std::make_unique<const Graph>(prepare(program_.graph, training, evaluate));
     log_stage("prepare", *g);
   }
   return *g;

@@ -3,10 +3,10 @@
 
 #include "ir/check.h"
 #include "ir/environment.h"
+#include "ir/primitive.h"
 #include "ir/profile.h"
 #include "ir/switches.h"
 #include "plan/plan.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {
@@ -102,7 +102,7 @@ class Maker {
       plan_.slots.push_back(t);
       return static_cast<SlotId>(plan_.slots.size() - 1);
     };
-    if (&engine_ == &native_engine()) {
+    if (engine_.is_native()) {
       Segment s;
       for (size_t i = 0; i < part.inputs.size(); ++i) s.in.push_back(static_cast<SlotId>(i));
       // An output that is an input needs no work; the same value twice is computed once.

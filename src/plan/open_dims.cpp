@@ -5,7 +5,7 @@
 #include <map>
 
 #include "ir/check.h"
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate {
 namespace {

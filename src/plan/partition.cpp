@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "engines/abi.h"
+#include "ir/abi.h"
 #include "ir/check.h"
 #include "ir/environment.h"
 #include "ir/fork.h"
@@ -62,7 +62,7 @@ std::optional<Graph> decomposition(const Graph& g, const GraphNode& n) {
   const CalledInstead called(n.name.function);
   const Tensors out = p.decompose({in.data(), in.size()}, n.attrs.get());
   if (out.empty()) return std::nullopt;
-  return specialise(prepare(to_program(in, out, {}).graph, false), types, {}).result;
+  return specialise(prepare(to_program(in, out, {}).graph, false, evaluate), types, {}).result;
 }
 
 /// Which nodes of a graph may stay as they are.

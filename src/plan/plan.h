@@ -24,7 +24,7 @@ class Compiled {
   const Engine& engine() const { return engine_; }
   size_t bytes() const { return bytes_; }
   /// What it keeps besides, from its last run on: values that it derived from variables.
-  size_t derived_bytes() const;
+  size_t derived_bytes() const { return engine_.derived_bytes(executable_); }
 
  private:
   void check_outputs(const hg_buffer* out) const;

@@ -10,7 +10,5 @@ using A = attrs::add;
 Tensors grad(const GradCall& c, const A&) { return rules::sum_to_operands(c, c.dy[0], c.dy[0]); }
 
 }  // namespace
-HORNGATE_PRIMITIVE(add, {.infer = rules::binary<A, rules::Kind::number>,
-                         .grad = grad,
-                         .flags = kCommutative})
+HORNGATE_PRIMITIVE(add, {.infer = rules::binary<A, rules::Kind::number>, .grad = grad})
 }  // namespace horngate

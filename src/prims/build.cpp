@@ -6,8 +6,7 @@
 #include <bit>
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
-#include "passes/fold_ints.h"
+#include "ir/fold_ints.h"
 
 namespace horngate::prim {
 

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate {
 

@@ -3,7 +3,6 @@
 
 #include <unordered_map>
 
-#include "grad/reverse.h"
 #include "prims/bodies.h"
 
 namespace horngate {
@@ -54,7 +53,7 @@ Tensors grad(const GradCall& c, const attrs::cond&) {
       roots.push_back(body.results[i]);
       seeds.push_back(c.dy[i]);
     }
-    const Tensors d = reverse(roots, seeds, body.captures, true);
+    const Tensors d = c.reverse(roots, seeds, body.captures, true);
     Tensors results;
     for (size_t i : live) {
       const bool own = i >= first && i - first < d.size() && d[i - first].defined();

@@ -1,7 +1,6 @@
 // ctc_loss_grad: gradient of ctc_loss by inputs, times dloss (batch,), the fifth operand:
 //   dx[b, t, k] = dloss[b] (softmax(x[b, t])[k] - p(class k at step t | labels[b]))
 // zero where the loss is infinite and for t >= input_length[b].
-#include "grad/reverse.h"
 #include "prims/ctc.h"
 
 namespace horngate {
@@ -24,8 +23,8 @@ Types infer(const InferCall& c, const A&) {
 Tensors grad(const GradCall& c, const A&) {
   const Tensor &x = c.in(0), &dloss = c.in(4);
   const Tensor loss = rules::ctc_loss_of_parts(x, c.in(1), c.in(2), c.in(3));
-  const Tensor dx = reverse({loss}, {dloss}, {x}, true)[0];
-  const Tensors d = reverse({dx}, {c.dy[0]}, {x, dloss}, true);
+  const Tensor dx = c.reverse({loss}, {dloss}, {x}, true)[0];
+  const Tensors d = c.reverse({dx}, {c.dy[0]}, {x, dloss}, true);
   return {d[0], {}, {}, {}, d[1]};
 }
 

@@ -3,7 +3,7 @@
 
 namespace horngate {
 
-HORNGATE_PRIMITIVE(eq, {.infer = rules::comparison<attrs::eq, rules::Kind::any>,
-                        .flags = kNoGradient | kCommutative})
+HORNGATE_PRIMITIVE(eq,
+                   {.infer = rules::comparison<attrs::eq, rules::Kind::any>, .flags = kNoGradient})
 
 }  // namespace horngate

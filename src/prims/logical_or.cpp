@@ -13,5 +13,5 @@ Tensors decompose(std::span<const Tensor> in, const A&) {
 }  // namespace
 HORNGATE_PRIMITIVE(logical_or, {.infer = rules::binary<A, rules::Kind::boolean>,
                                 .decompose = decompose,
-                                .flags = kNoGradient | kCommutative})
+                                .flags = kNoGradient})
 }  // namespace horngate

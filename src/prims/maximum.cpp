@@ -16,7 +16,5 @@ Tensors grad(const GradCall& c, const A&) {
 }
 
 }  // namespace
-HORNGATE_PRIMITIVE(maximum, {.infer = rules::binary<A, rules::Kind::number>,
-                             .grad = grad,
-                             .flags = kCommutative})
+HORNGATE_PRIMITIVE(maximum, {.infer = rules::binary<A, rules::Kind::number>, .grad = grad})
 }  // namespace horngate

@@ -14,7 +14,5 @@ Tensors grad(const GradCall& c, const A&) {
 }
 
 }  // namespace
-HORNGATE_PRIMITIVE(minimum, {.infer = rules::binary<A, rules::Kind::number>,
-                             .grad = grad,
-                             .flags = kCommutative})
+HORNGATE_PRIMITIVE(minimum, {.infer = rules::binary<A, rules::Kind::number>, .grad = grad})
 }  // namespace horngate

@@ -13,7 +13,5 @@ Tensors grad(const GradCall& c, const A&) {
 }
 
 }  // namespace
-HORNGATE_PRIMITIVE(mul, {.infer = rules::binary<A, rules::Kind::number>,
-                         .grad = grad,
-                         .flags = kCommutative})
+HORNGATE_PRIMITIVE(mul, {.infer = rules::binary<A, rules::Kind::number>, .grad = grad})
 }  // namespace horngate

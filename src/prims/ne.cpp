@@ -3,7 +3,7 @@
 
 namespace horngate {
 
-HORNGATE_PRIMITIVE(ne, {.infer = rules::comparison<attrs::ne, rules::Kind::any>,
-                        .flags = kNoGradient | kCommutative})
+HORNGATE_PRIMITIVE(ne,
+                   {.infer = rules::comparison<attrs::ne, rules::Kind::any>, .flags = kNoGradient})
 
 }  // namespace horngate

@@ -9,10 +9,7 @@ constexpr const char* prim_name(Prim prim) {
   switch (prim) {
 #define PRIM(name, how, attributes) \
   case Prim::name: return #name;
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
   }
   return "?";
 }

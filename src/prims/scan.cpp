@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "grad/reverse.h"
 #include "prims/bodies.h"
 #include "prims/build.h"
 
@@ -39,8 +38,6 @@ Types infer(const InferCall& c, const A& a) {
   return out;
 }
 
-Tensors grad(const GradCall& c, const A&) { return scan_grad(c.node, c.dy, {}); }
-
 /// A state that a step makes larger or smaller would be told by the first call, as something else. A size of 1 may grow:
 /// it is repeated before the loop begins.
 void check_keeps_shape(const std::string& function, size_t state, const Shape& before,
@@ -61,8 +58,6 @@ TensorType slice_type(const TensorType& t, int64_t axis) {
 }
 
 }  // namespace
-
-HORNGATE_PRIMITIVE(scan, {.infer = infer, .grad = grad})
 
 Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results, const IsInside& inside) {
   auto body = make_ref<Body>();
@@ -125,12 +120,14 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
   return close_scan(spec, std::move(params), std::move(results), inside);
 }
 
+namespace {
+
 // The gradient is a scan in the opposite direction. Its sequences are the tapes of forward values, the
 // forward sequences and the cotangents of the ys; its carries the cotangents of the forward carries and one
 // accumulator per capture; its ys the cotangents of the forward sequences.
-Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
-                  std::span<const TapeCotangent> tapes) {
-  const A& a = scan.as<A>();
+Tensors grad(const GradCall& c, const A& a) {
+  const Node& scan = c.node;
+  const std::span<const Tensor> dy = c.dy;
   const Body& body = *scan.bodies[0];
   const uint32_t level = body.params.back().node()->level;
   const auto n_x = static_cast<size_t>(a.xs), n_c = static_cast<size_t>(a.carries),
@@ -155,7 +152,7 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
     roots.push_back(body.results[n_c + i]);
     seeds.push_back(slice);
   }
-  for (const TapeCotangent& t : tapes) {
+  for (const TapeCotangent& t : c.tapes) {
     const Tensor slice = make_parameter(slice_type(type_of(t.dy), 0), level);
     add_sequence(t.dy, 0, true, slice);
     roots.push_back(t.inner);
@@ -179,7 +176,7 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
   targets.insert(targets.end(), body.captures.begin(), body.captures.end());
   const Tensor first = make_parameter(TensorType(DType::int64, {}), level);
   const uint64_t backward_begins = first.node()->id;
-  const Tensors d = reverse(roots, seeds, targets, true);
+  const Tensors d = c.reverse(roots, seeds, targets, true);
 
   Tensors results;
   for (size_t i : live_carries)
@@ -240,5 +237,9 @@ Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
   for (size_t i : live_xs) dx[i] = out[at++];
   return dx;
 }
+
+}  // namespace
+
+HORNGATE_PRIMITIVE(scan, {.infer = infer, .grad = grad})
 
 }  // namespace horngate

@@ -31,12 +31,4 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
 Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results,
                    const std::function<bool(const Node&)>& inside);
 
-/// Gradient of a scan: cotangents of its outputs and of tapes of it -> one tensor per operand.
-struct TapeCotangent {
-  Tensor inner;
-  Tensor dy;
-};
-Tensors scan_grad(const Node& scan, std::span<const Tensor> dy,
-                  std::span<const TapeCotangent> tapes);
-
 }  // namespace horngate

@@ -1,24 +1,18 @@
 // The table of primitives, in the order of prims.def.
 #include <unordered_map>
 
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate {
 
 namespace prim_defs {
 #define PRIM(name, how, attributes) extern const Primitive name##_primitive;
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
 }  // namespace prim_defs
 
 static const Primitive* const kTable[] = {
 #define PRIM(name, how, attributes) &prim_defs::name##_primitive,
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
 };
 
 const Primitive& primitive(Prim prim) { return *kTable[static_cast<int>(prim)]; }

@@ -2,6 +2,7 @@
 #include "passes/checkpoint.h"
 
 #include "engines/native/executable.h"
+#include "engines/registry.h"
 #include "finite_differences.h"
 #include "ir/to_graph.h"
 #include "passes/passes.h"
@@ -72,7 +73,7 @@ Graph plan_of(const Net& net, const Arrays& at) {
   for (size_t i = 0; i < p.graph.inputs.size(); ++i)
     types.push_back(i < at.size() ? TensorType(at[i].dtype(), at[i].shape())
                                   : p.graph.values[p.graph.inputs[i]]);
-  return improve_loops(*specialise(prepare(p.graph, true), types, {}).result);
+  return improve_loops(*specialise(prepare(p.graph, true, evaluate), types, {}).result);
 }
 
 size_t loops_in_loops(const Graph& g) {

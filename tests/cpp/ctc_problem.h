@@ -13,8 +13,8 @@
 #include <random>
 #include <vector>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernel.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::ctc_tests {
 

@@ -217,7 +217,7 @@ void add(Ways& ways, const Tensors& outputs, const std::vector<Engine>& engines)
     if (t.node()->prim == Prim::placeholder) fed.push_back(t);
     for (const Tensor& operand : t.node()->in) open.push_back(operand);
   }
-  const Graph g = prepare(to_program(fed, outputs, {}).graph, true);
+  const Graph g = prepare(to_program(fed, outputs, {}).graph, true, evaluate);
   for (size_t i = 0; i < g.nodes.size(); ++i) {
     const Primitive& p = primitive(g.nodes[i].prim);
     if (p.how == How::core || !is_static(alone(g, i))) continue;
@@ -246,12 +246,9 @@ std::string table(const Ways& ways, const std::string& before) {
   for (const char* engine : kEngines) text += std::string("\t") + engine;
   text += "\n";
 #define PRIM(name, how, ...) {#name, How::how},
-#define ATTR(...)
   const std::pair<const char*, How> all[] = {
-#include "prims/prims.def"
+#include "ir/prims.def"
   };
-#undef PRIM
-#undef ATTR
   for (const auto& [name, how] : all) {
     // Planning takes stop_gradient out.
     if (how == How::core || std::string_view(name) == "stop_gradient") continue;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engines/native/dispatch_dtype.h"
 #include "fused_test_util.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::fused {
 

@@ -2,9 +2,9 @@
 // multi-groups.
 #include <functional>
 
-#include "engines/native/dispatch_dtype.h"
 #include "fused_test_util.h"
 #include "horngate/error.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::fused {
 namespace {

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "engines/registry.h"
 #include "grad/reverse.h"
 #include "ir/dlpack.h"
 #include "ir/node.h"
@@ -175,7 +176,7 @@ TEST(Passes, PhaseCseAndDeadCode) {
   const Tensor x = placeholder({.shape = {None, 4}});
   const Tensor a = exp(x) + exp(x), dropped = in_train_phase(dropout(a, 0.5), a);
   const Graph program = to_program({x}, {dropped}, {}).graph;
-  const Graph test = prepare(program, false), train = prepare(program, true);
+  const Graph test = prepare(program, false, evaluate), train = prepare(program, true, evaluate);
   verify(test, "prepare");
   verify(train, "prepare");
   EXPECT_EQ(count(test, Prim::exp), 1u);
@@ -187,7 +188,7 @@ TEST(Passes, PhaseCseAndDeadCode) {
 TEST(Passes, ConstantsFold) {
   const Tensor x = placeholder({.shape = {None}});
   const Tensor c = exp(constant(Array(2.0f))) * 3.0 + sum(constant(Array::of({1.f, 2.f})));
-  const Graph g = prepare(to_program({x}, {x * c}, {}).graph, false);
+  const Graph g = prepare(to_program({x}, {x * c}, {}).graph, false, evaluate);
   EXPECT_EQ(count(g, Prim::constant), 1u) << print_text(g);
   EXPECT_EQ(g.nodes.size(), 2u) << print_text(g);
   EXPECT_NEAR(function({x}, {x * c})({Array::of({1.f})})[0].item<float>(), std::exp(2.0f) * 3 + 3,
@@ -199,7 +200,7 @@ TEST(Passes, SpecialisedGraphsAreStatic) {
   const Tensor y = mean(x, {.axis = 0}) + sum(x);
   const Tensor z =
       reshape(x, ShapeArg{prim::squeeze(prim::slice_axis(prim::shape_of(x), 0, 1, 2), {0}), -1});
-  const Graph g = prepare(to_program({x}, {y, z}, {}).graph, false);
+  const Graph g = prepare(to_program({x}, {y, z}, {}).graph, false, evaluate);
   const Specialised s = specialise(g, {TensorType(DType::float32, {3, 4})}, {});
   ASSERT_TRUE(s.result.has_value());
   verify(*s.result, "specialise");

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernel.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native {
 

@@ -9,10 +9,10 @@
 #include <limits>
 #include <random>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernel.h"
 #include "engines/native/threads.h"
 #include "horngate/array.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::kernel_testing {
 

@@ -1,5 +1,6 @@
 // What the passes do with loops: products before and after them, one cell per step, one body for all lengths.
 #include "engines/native/bodies.h"
+#include "engines/registry.h"
 #include "finite_differences.h"
 #include "ir/to_graph.h"
 #include "passes/passes.h"
@@ -61,7 +62,7 @@ Graph plan_of(const Tensors& inputs, const Tensors& outputs, const Arrays& at) {
   const Program p = to_program(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const Array& a : at) types.emplace_back(a.dtype(), a.shape());
-  return improve_loops(*specialise(prepare(p.graph, false), types, {}).result);
+  return improve_loops(*specialise(prepare(p.graph, false, evaluate), types, {}).result);
 }
 
 size_t count(const Graph& g, Prim prim) {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <set>
 
-#include "engines/abi.h"
 #include "engines/common/api.h"
+#include "ir/abi.h"
+#include "ir/primitive.h"
 #include "ir/to_graph.h"
 #include "ir/warn.h"
 #include "plan/plan.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {
@@ -32,7 +32,8 @@ Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& 
   std::vector<TensorType> types;
   for (const Array& a : feeds) types.emplace_back(a.dtype(), a.shape());
   return std::move(
-      *specialise(prepare(to_program(inputs, outputs, {}).graph, false), types, {}).result);
+      *specialise(prepare(to_program(inputs, outputs, {}).graph, false, evaluate), types, {})
+           .result);
 }
 
 Partition cut(const Graph& g, std::set<std::string> lacks, uint64_t caps = kLoops) {

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "engines/native/executable.h"
+#include "engines/registry.h"
 #include "finite_differences.h"
 #include "horngate/horngate.h"
 #include "ir/to_graph.h"
@@ -44,7 +45,8 @@ Cost cost_of(const Tensors& inputs, const Tensors& outputs, bool training = fals
   const Program p = to_program(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const ValueId v : p.graph.inputs) types.push_back(p.graph.values[v]);
-  const Graph plan = improve_loops(*specialise(prepare(p.graph, training), types, {}).result);
+  const Graph plan =
+      improve_loops(*specialise(prepare(p.graph, training, evaluate), types, {}).result);
   const native::Executable exe(plan);
   Cost cost;
   cost.arena = exe.arena_bytes();

@@ -340,14 +340,13 @@ TEST(PrimShapes, EveryPrimitiveDifferentiatesOrSaysThatItDoesNot) {
         Prim::add,         Prim::pow,         Prim::maximum, Prim::select,  Prim::reduce_sum,
         Prim::reduce_prod, Prim::cumsum,      Prim::cumprod, Prim::reshape, Prim::broadcast,
         Prim::sum_to,      Prim::transpose,   Prim::concat,  Prim::slice,   Prim::pad,
-        Prim::gather,      Prim::scatter_add, Prim::top_k,   Prim::print, Prim::recurrence})
+        Prim::gather,      Prim::scatter_add, Prim::top_k,   Prim::print,   Prim::recurrence})
     EXPECT_TRUE(primitive(p).grad) << primitive(p).name;
   for (Prim p :
        {Prim::floor, Prim::round, Prim::floordiv, Prim::eq, Prim::logical_and, Prim::reduce_any,
         Prim::argmax, Prim::iota, Prim::shape_of, Prim::in_top_k, Prim::stop_gradient})
     EXPECT_TRUE(primitive(p).flags & kNoGradient) << primitive(p).name;
   EXPECT_TRUE(primitive(Prim::print).flags & kEffect);
-  EXPECT_TRUE(primitive(Prim::add).flags & kCommutative);
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <vector>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/random.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 #include "simd_targets.h"
 
 namespace horngate::native {

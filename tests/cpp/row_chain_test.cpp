@@ -6,6 +6,7 @@
 
 #include "engines/native/executable.h"
 #include "engines/native/threads.h"
+#include "engines/registry.h"
 #include "finite_differences.h"
 #include "ir/to_graph.h"
 #include "passes/passes.h"
@@ -19,7 +20,8 @@ std::string steps_of(const Tensors& inputs, const Tensors& outputs) {
   const Program p = to_program(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const ValueId v : p.graph.inputs) types.push_back(p.graph.values[v]);
-  return native::Executable(*specialise(prepare(p.graph, false), types, {}).result).describe();
+  return native::Executable(*specialise(prepare(p.graph, false, evaluate), types, {}).result)
+      .describe();
 }
 
 Array ones_of(int64_t n) {

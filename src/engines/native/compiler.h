@@ -1,5 +1,6 @@
-// Compiling a static graph to the steps of an executable. compiler.cpp lists the passes; the other files have them: compiler_group (element-wise groups), compiler_merge (several steps become one), compiler_early
-// (what runs before the others), compiler_memory (where values lie), compiler_verify (whether all that is right).
+// Compiling a static graph to the steps of an executable. compiler.cpp lists the passes; the other files have them:
+// compiler_group (element-wise groups), compiler_merge (several steps become one), compiler_early (what runs before
+// the others), compiler_memory (where values lie), compiler_verify (whether all that is right).
 #pragma once
 
 #include <functional>

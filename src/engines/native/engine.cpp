@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "engines/abi.h"
 #include "engines/common/api.h"
 #include "engines/native/arena.h"
 #include "engines/native/callers.h"
 #include "engines/native/derived.h"
 #include "engines/native/sparse.h"
+#include "ir/abi.h"
 
 namespace horngate::native {
 namespace {
@@ -18,6 +18,31 @@ constexpr size_t kPointersOnStack = 1024;
 int supports(void*, const hg_graph* graph, uint32_t node) {
   const std::optional<Prim> prim = find_primitive(graph->node[node].prim);
   return prim && primitive(*prim).how != How::core ? 1 : prim == Prim::constant;
+}
+
+/// Fills a status from the exception being handled.
+int status_of_current_exception(hg_status* status) noexcept {
+  const auto fill = [&](int32_t code, const char* text) { engines::fail(status, code, text); };
+  try {
+    throw;
+  } catch (const ValueError& e) {
+    fill(HG_VALUE_ERROR, e.what());
+  } catch (const TypeError& e) {
+    fill(HG_TYPE_ERROR, e.what());
+  } catch (const IndexError& e) {
+    fill(HG_INDEX_ERROR, e.what());
+  } catch (const NotImplementedError& e) {
+    fill(HG_NOT_IMPLEMENTED, e.what());
+  } catch (const Interrupted& e) {
+    fill(HG_INTERRUPTED, e.what());
+  } catch (const std::bad_alloc&) {
+    fill(HG_RUNTIME_ERROR, "out of memory.");
+  } catch (const std::exception& e) {
+    fill(HG_RUNTIME_ERROR, e.what());
+  } catch (...) {
+    fill(HG_RUNTIME_ERROR, "an unknown error occurred.");
+  }
+  return 1;
 }
 
 struct Compiled {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate::native {
 

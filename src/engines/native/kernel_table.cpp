@@ -11,9 +11,7 @@ namespace kernels {
 #define HORNGATE_DECLARE_alias(name)
 #define HORNGATE_DECLARE_core(name)
 #define PRIM(name, how, attributes) HORNGATE_DECLARE_##how(name)
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef PRIM
+#include "ir/prims.def"
 }  // namespace kernels
 
 static const KernelFactory kFactories[] = {
@@ -23,9 +21,7 @@ static const KernelFactory kFactories[] = {
 #define HORNGATE_FACTORY_alias(name) nullptr,
 #define HORNGATE_FACTORY_core(name) nullptr,
 #define PRIM(name, how, attributes) HORNGATE_FACTORY_##how(name)
-#include "prims/prims.def"
-#undef PRIM
-#undef ATTR
+#include "ir/prims.def"
 };
 
 KernelFactory find_kernel(Prim prim) {

@@ -1,8 +1,8 @@
 // What a step has to do, for profiles.
 #include "engines/native/work.h"
 
-#include "prims/attrs.h"
-#include "prims/primitive.h"
+#include "ir/attrs.h"
+#include "ir/primitive.h"
 
 namespace horngate::native {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "engines/native/fused/kernels.h"
 #include "horngate/dtype.h"
-#include "prims/attrs.h"
+#include "ir/attrs.h"
 
 namespace horngate::native::fused {
 

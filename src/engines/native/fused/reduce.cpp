@@ -5,8 +5,8 @@
 #include <bit>
 #include <limits>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/fused/simd.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::fused {
 namespace {

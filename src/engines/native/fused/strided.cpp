@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::fused {
 namespace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernel.h"
 #include "ir/align.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels::ctc {
 

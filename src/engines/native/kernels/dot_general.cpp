@@ -2,12 +2,12 @@
 // are; others are transposed into scratch first.
 #include <unistd.h>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/blas.h"
 #include "engines/native/kernels/half.h"
 #include "engines/native/kernels/packed_gemm.h"
 #include "engines/native/kernels/workers.h"
+#include "ir/dispatch_dtype.h"
 #include "ir/switches.h"
 
 namespace horngate::native::kernels {

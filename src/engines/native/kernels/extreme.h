@@ -2,9 +2,9 @@
 // NaN wins.
 #pragma once
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 

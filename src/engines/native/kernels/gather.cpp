@@ -1,10 +1,10 @@
 // gather: rows of `inner` elements copied from where the indices say.
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/indices.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

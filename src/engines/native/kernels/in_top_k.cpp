@@ -1,10 +1,10 @@
 // in_top_k: counts the classes with more than the target has.
 #include <cmath>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/indices.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

@@ -1,9 +1,9 @@
 // pad: row by row of the result, so that every element is written once.
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

@@ -115,11 +115,11 @@ void Pool64(const PoolShape& s, const double* x, int64_t begin, int64_t end, dou
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/half.h"
 #include "engines/native/kernels/planes.h"
 #include "engines/native/kernels/workers.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels::random {
 namespace {

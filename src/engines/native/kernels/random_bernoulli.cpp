@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/random.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

@@ -1,7 +1,7 @@
 // recurrence: y_i = a_i y_(i-1) + b_i along an axis.
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

@@ -2,10 +2,10 @@
 // updates. Threads share the rows of the result, so that no two of them add to the same place.
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/indices.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

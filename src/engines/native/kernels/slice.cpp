@@ -1,7 +1,7 @@
 // slice: a strided read of x, written densely.
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernel.h"
 #include "engines/native/kernels/strided_copy.h"
+#include "ir/dispatch_dtype.h"
 #include "prims/rules.h"
 
 namespace horngate::native::kernels {

@@ -1,10 +1,10 @@
 // sparse_dot: c = op(a) b for a in compressed rows, b dense.
 #include <algorithm>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/half.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

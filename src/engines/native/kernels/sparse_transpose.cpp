@@ -1,8 +1,8 @@
 // sparse_transpose: elements counted by column, then put where their column begins.
 #include <algorithm>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/sparse.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 

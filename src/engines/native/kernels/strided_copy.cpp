@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/threads.h"
 #include "ir/check.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 

@@ -1,9 +1,9 @@
 // to_dense: a matrix in compressed rows with its zeros written out; elements at one place add up.
 #include <algorithm>
 
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 

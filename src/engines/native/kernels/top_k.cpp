@@ -1,7 +1,7 @@
 // top_k: a heap of the k best positions per row, kept in the output itself, then sorted.
-#include "engines/native/dispatch_dtype.h"
 #include "engines/native/kernels/axis.h"
 #include "engines/native/threads.h"
+#include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {

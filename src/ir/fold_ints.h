@@ -3,8 +3,8 @@
 
 #include <span>
 
+#include "ir/attrs.h"
 #include "ir/type.h"
-#include "prims/attrs.h"
 
 namespace horngate {
 

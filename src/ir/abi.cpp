@@ -1,12 +1,11 @@
 // Between our graphs and the C form of engine.h.
-#include "engines/abi.h"
+#include "ir/abi.h"
 
 #include <cstring>
 #include <deque>
 
-#include "engines/common/api.h"
 #include "ir/check.h"
-#include "prims/primitive.h"
+#include "ir/primitive.h"
 
 namespace horngate {
 
@@ -201,42 +200,6 @@ Graph import_graph(const hg_graph& c) {
     g.nodes.push_back(std::move(node));
   }
   return g;
-}
-
-void throw_status(const hg_status& s) {
-  const std::string text(s.text, strnlen(s.text, sizeof s.text));
-  switch (s.code) {
-    case HG_VALUE_ERROR: throw ValueError(text);
-    case HG_TYPE_ERROR: throw TypeError(text);
-    case HG_INDEX_ERROR: throw IndexError(text);
-    case HG_NOT_IMPLEMENTED: throw NotImplementedError(text);
-    case HG_INTERRUPTED: throw Interrupted(text);
-    default: throw RuntimeError(text);
-  }
-}
-
-int status_of_current_exception(hg_status* status) noexcept {
-  const auto fill = [&](int32_t code, const char* text) { engines::fail(status, code, text); };
-  try {
-    throw;
-  } catch (const ValueError& e) {
-    fill(HG_VALUE_ERROR, e.what());
-  } catch (const TypeError& e) {
-    fill(HG_TYPE_ERROR, e.what());
-  } catch (const IndexError& e) {
-    fill(HG_INDEX_ERROR, e.what());
-  } catch (const NotImplementedError& e) {
-    fill(HG_NOT_IMPLEMENTED, e.what());
-  } catch (const Interrupted& e) {
-    fill(HG_INTERRUPTED, e.what());
-  } catch (const std::bad_alloc&) {
-    fill(HG_RUNTIME_ERROR, "out of memory.");
-  } catch (const std::exception& e) {
-    fill(HG_RUNTIME_ERROR, e.what());
-  } catch (...) {
-    fill(HG_RUNTIME_ERROR, "an unknown error occurred.");
-  }
-  return 1;
 }
 
 }  // namespace horngate

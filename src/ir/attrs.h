@@ -32,17 +32,11 @@ bool same_contents(const Array& a, const Array& b);
 /// One number per primitive, in the order of prims.def.
 enum class Prim : uint16_t {
 #define PRIM(name, how, attributes) name,
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
 };
 inline constexpr int kPrimCount = 0
 #define PRIM(name, how, attributes) +1
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
     ;
 
 namespace attrs {
@@ -52,9 +46,7 @@ namespace attrs {
     static constexpr Prim kPrim = Prim::name; \
     attributes                                \
   };
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
 
 // visit(a, v) calls v("name", a.name) for each attribute, in order.
 #define ATTR(type, name, value) v(#name, a.name);
@@ -64,9 +56,7 @@ namespace attrs {
   void visit([[maybe_unused]] A& a, [[maybe_unused]] V&& v) { \
     attributes                                                \
   }
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
 }  // namespace attrs
 
 /// Type-erased, shared attributes of a node. Null stands for the defaults.

@@ -8,11 +8,11 @@
 #include <system_error>
 #include <unordered_map>
 
-#include "engines/abi.h"
 #include "engines/onnx/lower.h"
+#include "ir/abi.h"
 #include "ir/check.h"
+#include "ir/primitive.h"
 #include "plan/function_impl.h"
-#include "prims/primitive.h"
 
 namespace horngate {
 namespace {

@@ -1,5 +1,5 @@
 // Arithmetic on shapes. Every result is brought into its dtype, as the kernels do.
-#include "passes/fold_ints.h"
+#include "ir/fold_ints.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// What a primitive is: a shape rule, a gradient, a decomposition. Each file in this folder defines one.
+// What a primitive is: a shape rule, a gradient, a decomposition. Each file in prims/ defines one.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,6 @@ enum PrimFlags : uint32_t {
   kRandom = 1,      // never merged, folded or recomputed
   kEffect = 2,      // never duplicated or dropped
   kNoGradient = 4,  // disconnects: what flows through it has no derivative
-  kCommutative = 8,
 };
 
 struct InferCall {
@@ -25,10 +24,19 @@ struct InferCall {
   std::span<const BodyRef> bodies;
 };
 
+/// The cotangent of a value inside the body of a scan, of all steps (see tape).
+struct TapeCotangent {
+  Tensor inner;
+  Tensor dy;
+};
+
 /// A node to differentiate: operands, results and the cotangent of each result (empty where none).
 struct GradCall {
   const Node& node;
   std::span<const Tensor> dy;
+  std::span<const TapeCotangent> tapes;  // of a scan
+  /// The walk that asks (grad/reverse.h), for rules that differentiate a graph of their own, such as a body.
+  Tensors (*reverse)(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut);
   const Tensor& in(size_t i) const { return node.in[i]; }
   Tensor out(size_t i = 0) const { return Tensor::share(&node, static_cast<uint32_t>(i)); }
 };
@@ -90,10 +98,7 @@ constexpr How how_of(Prim prim) {
   switch (prim) {
 #define PRIM(name, how, attributes) \
   case Prim::name: return How::how;
-#define ATTR(type, name, value)
-#include "prims/prims.def"
-#undef ATTR
-#undef PRIM
+#include "ir/prims.def"
   }
   return How::core;
 }

@@ -29,9 +29,4 @@ TensorType import_type(const hg_type& type);
 /// Memory of a value, as engines get it. The type must outlive the buffer.
 hg_buffer buffer_of(const TensorType& type, void* data);
 
-/// Throws what a status says, with the engine's name in front.
-[[noreturn]] void throw_status(const hg_status& status);
-/// Fills a status from the exception being handled.
-int status_of_current_exception(hg_status* status) noexcept;
-
 }  // namespace horngate

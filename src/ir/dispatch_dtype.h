@@ -5,7 +5,7 @@
 
 #include "horngate/dtype.h"
 
-namespace horngate::native {
+namespace horngate {
 
 /// All dtypes; the half types come as float16_t and bfloat16_t (storage only).
 template <class F>
@@ -74,4 +74,4 @@ inline bfloat16_t narrow<bfloat16_t>(float v) {
   return to_bfloat16(v);
 }
 
-}  // namespace horngate::native
+}  // namespace horngate
