@@ -15,7 +15,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz mutate bench bench-keras bench-peers format asan tsan coverage reliability clean
+.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz mutate bench bench-keras bench-peers generate format asan tsan coverage reliability clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -70,6 +70,9 @@ bench-peers: build ## build, then time all workloads beside PyTorch, JAX, Tensor
 
 mutate: build ## plant faults into a copy of the sources, one at a time, see what catches them (hours; MUTATE_ARGS="--only jit")
 	@.venv/bin/python tools/mutate.py --jobs $(JOBS) $(MUTATE_ARGS)
+
+generate: $(SETUP) ## write what is made from other files: stubs, binding, modules of engines, pages
+	@.venv/bin/python tools/generate.py
 
 format: $(SETUP) ## put all C++ into the project's format
 	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i

@@ -1,21 +1,29 @@
-"""The catalogue of functions, api/functions.yaml, and the signatures that stand."""
+"""The catalogue of functions, api/functions.yaml, what we have beyond it, and the signatures that stand."""
 
 import ast
 import pathlib
 
+import declarations
 import yaml
 
-CATALOGUE = yaml.safe_load(
-    (pathlib.Path(__file__).parents[1] / "api" / "functions.yaml").read_text()
-)
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+CATALOGUE = yaml.safe_load((ROOT / "api" / "functions.yaml").read_text())
 FUNCTIONS = {entry["name"]: entry for entry in CATALOGUE["functions"]}
 BEYOND = CATALOGUE["beyond"]
+# What no Keras has: the definition in Python is where its signature stands, and the header is compared with it.
+OWN = {
+    name: found.signature
+    for name, found in declarations.read().items()
+    if name not in FUNCTIONS and name not in BEYOND
+}
+NAMES = sorted({*FUNCTIONS, *BEYOND, *OWN})
 
 
 def standing_signature(name):
     """What the catalogue says; where Keras 2.3.1 made it longer, that."""
-    if name in BEYOND:
-        return BEYOND[name]
+    if name in BEYOND or name in OWN:
+        return BEYOND.get(name) or OWN[name]
     entry = FUNCTIONS[name]
     newer = entry["keras_2_3_1"]
     return newer if "(" in newer else entry["signature"]

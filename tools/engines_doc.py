@@ -193,6 +193,10 @@ def render():
     )
 
 
+def files():
+    return {PAGE: render()}
+
+
 def record():
     tests = ROOT / "build" / "bin" / "horngate_tests"
     words = [str(tests), "--gtest_filter=EngineSupport.*"]

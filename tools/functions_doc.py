@@ -1,10 +1,10 @@
-#!/usr/bin/env python3
-"""Writes docs/functions.md from api/functions.yaml and the headers: every K function at a glance."""
+"""The page docs/functions.md, from api/functions.yaml and the headers: every K function at a glance."""
 
 import ast
-import importlib.util
 import pathlib
 
+import declarations
+import headers
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -34,8 +34,8 @@ NO_TENSORS = set(
 
 HEAD = """# Functions
 
-Every function of the Keras backend: the {count} of the reference pages, then the {beyond} that Keras 2.3.1 wants besides. Made by
-`tools/functions_doc.py` from `api/functions.yaml` and the headers; do not edit.
+Every function of the Keras backend: the {count} of the reference pages, then the {beyond} that Keras 2.3.1 wants besides{own}. Made by
+`make generate` from `api/functions.yaml` and the headers; do not edit.
 
 - **Function**: the signature in Python. In C++ it is in the header of the second column, with the same names; what has a
   default is in one aggregate of options when there are several.
@@ -47,13 +47,6 @@ Every engine has all of them; [engines.md](engines.md) tells which parts of a fu
 """
 ROW = "| `{signature}` | `{header}` | {ages} | {old} | {gradient} |"
 TABLE = "| Function | C++ | Keras | Old spellings | Gradient |\n|---|---|---|---|---|"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def standing_signature(entry):
@@ -90,7 +83,11 @@ def ages(entry):
 
 
 def gradient(name):
-    return "-" if name in NO_TENSORS else "none" if name in NO_GRADIENT else "yes"
+    """The docstring of a function of our own says so when it has none."""
+    if name in NO_TENSORS:
+        return "-"
+    text = ast.get_docstring(declarations.read()[name].definition)
+    return "none" if name in NO_GRADIENT or "no gradient" in text else "yes"
 
 
 def row(name, signature, header, age, old):
@@ -103,9 +100,15 @@ def row(name, signature, header, age, old):
     )
 
 
+def own_functions(catalogue):
+    """{name: signature} of what no Keras has."""
+    keras = {entry["name"] for entry in catalogue["functions"]} | set(catalogue["beyond"])
+    return {n: d.signature for n, d in declarations.read().items() if n not in keras}
+
+
 def render():
     catalogue = yaml.safe_load((ROOT / "api" / "functions.yaml").read_text())
-    declared, _ = load("headers").read()
+    declared, _ = headers.read()
 
     def header(name):
         found = declared.get(CPP_NAMES.get(name, name))
@@ -113,7 +116,9 @@ def render():
         return found[0].header if found else "ctc.h" if name.startswith("ctc") else "-"
 
     entries, beyond = catalogue["functions"], catalogue["beyond"]
-    lines = [HEAD.format(count=len(entries), beyond=len(beyond))]
+    own = own_functions(catalogue)
+    words = f", and {len(own)} of our own" if own else ""
+    lines = [HEAD.format(count=len(entries), beyond=len(beyond), own=words)]
     for group, title in catalogue["groups"].items():
         lines += [f"## {title[0].upper()}{title[1:]}", "", TABLE]
         for entry in entries:
@@ -123,9 +128,12 @@ def render():
         lines.append("")
     lines += ["## Beyond the reference pages", "", TABLE]
     lines += [row(name, beyond[name], header(name), "2.3", []) for name in sorted(beyond)]
+    if own:
+        lines += ["", "## Of our own", "", TABLE]
+        lines += [row(name, own[name], header(name), "-", []) for name in own]
     lines += ["", f"{len(entries)} of {catalogue['function_count']}."]
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
-    PAGE.write_text(render())
+def files():
+    return {PAGE: render()}

@@ -1,14 +1,12 @@
-#!/usr/bin/env python3
-"""Writes docs/primitives.md: what an engine author needs to know of each primitive."""
+"""The page docs/primitives.md: what an engine author needs to know of each primitive."""
 
 import pathlib
 import re
-import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 HEAD = """# Primitives
 
-What a graph that reaches an engine is made of. Made by `tools/primitives_doc.py` from `src/ir/` and `src/prims/`; do not edit.
+What a graph that reaches an engine is made of. Made by `make generate` from `src/ir/` and `src/prims/`; do not edit.
 
 All shapes are numbers, all operands of an element-wise primitive have one dtype, and two-operand ones broadcast as in
 NumPy. Conv kernels are (spatial.., in / groups, out); data is (n, spatial.., c) or, with channels_first, (n, c, spatial..).
@@ -39,6 +37,5 @@ def render():
     return HEAD + "\n".join(rows) + "\n"
 
 
-if __name__ == "__main__":
-    (ROOT / "docs/primitives.md").write_text(render())
-    sys.exit(0)
+def files():
+    return {ROOT / "docs" / "primitives.md": render()}

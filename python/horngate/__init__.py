@@ -26,9 +26,9 @@ if _keras_compat.keras_takes_us():
     _keras_compat.check_module()
     _set_quiet(True)  # Keras says "Using horngate backend." itself
 else:
-    from horngate import _config
+    from horngate import _engine_choice
 
-    _config._say_engine()
+    _engine_choice.say_engine()
 _keras_compat.watch()
 
 
@@ -39,7 +39,7 @@ def __getattr__(name):
 
         return export_onnx
     if name == "set_engine":
-        from horngate._config import set_engine
+        from horngate._engine_choice import set_engine
 
         return set_engine
     raise AttributeError(f"module 'horngate' has no attribute {name!r}")

@@ -1,40 +1,30 @@
 """Settings of the process, names and uids, the learning phase."""
 
+from __future__ import annotations
+
 import gc as _gc
-import os as _os
 import time as _time
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
 from horngate import _horngate as _hg
 from horngate._names import wrong as _wrong
 
-__all__ = [
-    "backend",
-    "cast_to_floatx",
-    "clear_session",
-    "eager",
-    "epsilon",
-    "floatx",
-    "get_uid",
-    "image_data_format",
-    "learning_phase",
-    "manual_variable_initialization",
-    "normalize_data_format",
-    "reset_uids",
-    "set_epsilon",
-    "set_floatx",
-    "set_image_data_format",
-    "set_learning_phase",
-    "symbolic",
-]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    from horngate.typing import Array, ArrayLike, DataFormat, DType, Tensor
+
+    F = TypeVar("F", bound=Callable[..., Any])
 
 
-def backend():
+def backend() -> str:
     """Names the engine that runs functions.
 
     Returns:
-        "native", "tensorflow", "theano", "cntk" or "onnx".
+        Its name, such as "native"; `horngate engines` lists them.
 
     Example:
         >>> K.backend()
@@ -43,33 +33,7 @@ def backend():
     return _hg.backend()
 
 
-def set_engine(name):
-    """Chooses the engine before its first use, over KERAS_BACKEND and keras.json.
-
-    Args:
-        name: "native", "tensorflow", "theano", "cntk", "onnx" or a plug-in's. It is opened at once: ValueError
-            for a name that does not exist, with those that do; RuntimeError for one that is not installed, with
-            how to get it.
-
-    Example:
-        >>> K.set_engine("native")
-    """
-    if not isinstance(name, str):
-        raise _wrong("set_engine: name", "a string", name)
-    _hg.set_engine(name)
-
-
-def _say_engine():
-    """The line "Using TensorFlow backend." as Keras writes it: when it is imported. Without KERAS_BACKEND a
-    module such as horngate.theano may still choose; then the first use of the engine writes it."""
-    if not _os.environ.get("KERAS_BACKEND", "horngate").startswith("horngate"):
-        try:
-            _hg.announce_chosen_engine()
-        except ValueError:
-            pass  # a broken keras.json; whoever needs the settings gets the error
-
-
-def epsilon():
+def epsilon() -> float:
     """Gives the small number that keeps divisions and logarithms from zero.
 
     Example:
@@ -79,7 +43,7 @@ def epsilon():
     return _hg.epsilon()
 
 
-def set_epsilon(e):
+def set_epsilon(e: float) -> None:
     """Sets the small number of `epsilon`.
 
     Args:
@@ -94,7 +58,7 @@ def set_epsilon(e):
     _hg.set_epsilon(e)
 
 
-def floatx():
+def floatx() -> str:
     """Names the float type that counts wherever a dtype is left open.
 
     Example:
@@ -104,7 +68,7 @@ def floatx():
     return _hg.floatx()
 
 
-def set_floatx(floatx):
+def set_floatx(floatx: DType) -> None:
     """Sets the float type of what is made from here on.
 
     Args:
@@ -119,7 +83,7 @@ def set_floatx(floatx):
     _hg.set_floatx(floatx)
 
 
-def cast_to_floatx(x):
+def cast_to_floatx(x: ArrayLike) -> Array:
     """Casts a NumPy array to the default float type.
 
     Args:
@@ -135,7 +99,7 @@ def cast_to_floatx(x):
     return _np.asarray(x, dtype=_hg.floatx())
 
 
-def image_data_format():
+def image_data_format() -> str:
     """Names the axis order that counts wherever data_format is left open.
 
     Returns:
@@ -148,7 +112,7 @@ def image_data_format():
     return _hg.image_data_format()
 
 
-def set_image_data_format(data_format):
+def set_image_data_format(data_format: DataFormat) -> None:
     """Sets the axis order of `image_data_format`.
 
     Args:
@@ -162,7 +126,7 @@ def set_image_data_format(data_format):
     _hg.set_image_data_format(data_format)
 
 
-def normalize_data_format(value):
+def normalize_data_format(value: DataFormat | None) -> str:
     """Checks the name of an axis order.
 
     Args:
@@ -175,7 +139,7 @@ def normalize_data_format(value):
     return _hg.normalize_data_format(value)
 
 
-def get_uid(prefix=""):
+def get_uid(prefix: str = "") -> int:
     """Counts how often it was asked for a prefix.
 
     Args:
@@ -195,7 +159,7 @@ def get_uid(prefix=""):
     return _hg.get_uid(prefix)
 
 
-def reset_uids():
+def reset_uids() -> None:
     """Makes `get_uid` start over.
 
     Example:
@@ -206,7 +170,7 @@ def reset_uids():
     _hg.reset_uids()
 
 
-def clear_session():
+def clear_session() -> None:
     """Forgets names, uids, the learning phase, models out of use, cached memory.
 
     Tensors and models in use stay valid.
@@ -236,7 +200,7 @@ def _free_cycles():
     _collected.update(at=end, took=end - start, nodes=_hg.live_node_count())
 
 
-def manual_variable_initialization(value):
+def manual_variable_initialization(value: bool) -> None:
     """Does nothing: a variable has its value from the start. Here for programs that call it.
 
     Args:
@@ -247,7 +211,7 @@ def manual_variable_initialization(value):
     """
 
 
-def learning_phase():
+def learning_phase() -> Tensor | int:
     """Gives the flag that tells training (1) from testing (0).
 
     Returns:
@@ -263,7 +227,7 @@ def learning_phase():
     return _hg.learning_phase()
 
 
-def set_learning_phase(value):
+def set_learning_phase(value: int) -> None:
     """Fixes the learning phase for what is built from here on.
 
     Args:
@@ -278,7 +242,7 @@ def set_learning_phase(value):
     _hg.set_learning_phase(value)
 
 
-def symbolic(func):
+def symbolic(func: F) -> F:
     """Marks a function that builds graphs; all of them do, so it is the function itself.
 
     Args:
@@ -291,7 +255,7 @@ def symbolic(func):
     return func
 
 
-def eager(func):
+def eager(func: F) -> F:
     """Marks a function that works on values; there is no other mode, so it is the function itself.
 
     Args:

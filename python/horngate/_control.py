@@ -1,12 +1,22 @@
 """Choosing between expressions, and scopes."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 from horngate._names import wrong as _wrong
 
-__all__ = ["control_dependencies", "in_test_phase", "in_train_phase", "name_scope", "switch"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
+    from horngate.typing import Expression, Tensor, TensorLike
 
 
-def switch(condition, then_expression, else_expression):
+def switch(
+    condition: TensorLike, then_expression: Expression, else_expression: Expression
+) -> Tensor:
     """Gives one of two expressions.
 
     Args:
@@ -22,7 +32,7 @@ def switch(condition, then_expression, else_expression):
     return _hg.switch(condition, then_expression, else_expression)
 
 
-def in_train_phase(x, alt, training=None):
+def in_train_phase(x: Expression, alt: Expression, training: TensorLike | None = None) -> Tensor:
     """Gives x while training and alt otherwise.
 
     Args:
@@ -37,7 +47,7 @@ def in_train_phase(x, alt, training=None):
     return _hg.in_train_phase(x, alt, training)
 
 
-def in_test_phase(x, alt, training=None):
+def in_test_phase(x: Expression, alt: Expression, training: TensorLike | None = None) -> Tensor:
     """Gives alt while training and x otherwise.
 
     Args:
@@ -66,7 +76,7 @@ class _NameScope:
             _hg.end_name_scope()
 
 
-def name_scope(name):
+def name_scope(name: str) -> AbstractContextManager[str]:
     """Opens a scope: names made in it begin with "name/".
 
     Args:
@@ -110,7 +120,7 @@ def _updates_in(ops):
     return [update for op in ops for update in _updates_in(op)]
 
 
-def control_dependencies(control_inputs):
+def control_dependencies(control_inputs: Sequence[Tensor]) -> AbstractContextManager[None]:
     """Opens a block in which variables are read as they are after updates.
 
     Args:

@@ -1,24 +1,32 @@
 """Convolution and pooling. Kernels are (spatial.., in, out) for both data formats."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 
-__all__ = [
-    "conv1d",
-    "conv2d",
-    "conv2d_transpose",
-    "conv3d",
-    "conv3d_transpose",
-    "depthwise_conv2d",
-    "local_conv1d",
-    "local_conv2d",
-    "pool2d",
-    "pool3d",
-    "separable_conv1d",
-    "separable_conv2d",
-]
+if TYPE_CHECKING:
+    from horngate.typing import (
+        DataFormat,
+        Ints,
+        Padding,
+        Padding1D,
+        PoolMode,
+        Shape,
+        Tensor,
+        TensorLike,
+    )
 
 
-def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def conv1d(
+    x: TensorLike,
+    kernel: TensorLike,
+    strides: Ints = 1,
+    padding: Padding1D = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = 1,
+) -> Tensor:
     """Convolves along one axis.
 
     Args:
@@ -36,7 +44,14 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
     return _hg.conv1d(x, kernel, strides, padding, data_format, dilation_rate)
 
 
-def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+def conv2d(
+    x: TensorLike,
+    kernel: TensorLike,
+    strides: Ints = (1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = (1, 1),
+) -> Tensor:
     """Convolves along two axes.
 
     Args:
@@ -56,8 +71,13 @@ def conv2d(x, kernel, strides=(1, 1), padding="valid", data_format=None, dilatio
 
 
 def conv3d(
-    x, kernel, strides=(1, 1, 1), padding="valid", data_format=None, dilation_rate=(1, 1, 1)
-):
+    x: TensorLike,
+    kernel: TensorLike,
+    strides: Ints = (1, 1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = (1, 1, 1),
+) -> Tensor:
     """Convolves along three axes.
 
     Args:
@@ -76,14 +96,14 @@ def conv3d(
 
 
 def conv2d_transpose(
-    x,
-    kernel,
-    output_shape,
-    strides=(1, 1),
-    padding="valid",
-    data_format=None,
-    dilation_rate=(1, 1),
-):
+    x: TensorLike,
+    kernel: TensorLike,
+    output_shape: Shape,
+    strides: Ints = (1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = (1, 1),
+) -> Tensor:
     """Takes the transpose of `conv2d`: from what it gives to what it takes.
 
     Args:
@@ -105,7 +125,14 @@ def conv2d_transpose(
     )
 
 
-def conv3d_transpose(x, kernel, output_shape, strides=(1, 1, 1), padding="valid", data_format=None):
+def conv3d_transpose(
+    x: TensorLike,
+    kernel: TensorLike,
+    output_shape: Shape,
+    strides: Ints = (1, 1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+) -> Tensor:
     """Takes the transpose of `conv3d`.
 
     Args:
@@ -125,8 +152,13 @@ def conv3d_transpose(x, kernel, output_shape, strides=(1, 1, 1), padding="valid"
 
 
 def depthwise_conv2d(
-    x, depthwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    strides: Ints = (1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = (1, 1),
+) -> Tensor:
     """Convolves each channel with kernels of its own.
 
     Args:
@@ -145,14 +177,14 @@ def depthwise_conv2d(
 
 
 def separable_conv1d(
-    x,
-    depthwise_kernel,
-    pointwise_kernel,
-    strides=1,
-    padding="valid",
-    data_format=None,
-    dilation_rate=1,
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: Ints = 1,
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = 1,
+) -> Tensor:
     """Convolves each channel by itself, then mixes channels.
 
     Args:
@@ -175,14 +207,14 @@ def separable_conv1d(
 
 
 def separable_conv2d(
-    x,
-    depthwise_kernel,
-    pointwise_kernel,
-    strides=(1, 1),
-    padding="valid",
-    data_format=None,
-    dilation_rate=(1, 1),
-):
+    x: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: Ints = (1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    dilation_rate: Ints = (1, 1),
+) -> Tensor:
     """Convolves each channel by itself, then mixes channels.
 
     Args:
@@ -205,7 +237,13 @@ def separable_conv2d(
     )
 
 
-def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
+def local_conv1d(
+    inputs: TensorLike,
+    kernel: TensorLike,
+    kernel_size: Ints,
+    strides: Ints,
+    data_format: DataFormat | None = None,
+) -> Tensor:
     """Convolves with another kernel at each position, without padding.
 
     Args:
@@ -222,7 +260,14 @@ def local_conv1d(inputs, kernel, kernel_size, strides, data_format=None):
     return _hg.local_conv1d(inputs, kernel, kernel_size, strides, data_format)
 
 
-def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format=None):
+def local_conv2d(
+    inputs: TensorLike,
+    kernel: TensorLike,
+    kernel_size: Ints,
+    strides: Ints,
+    output_shape: Shape,
+    data_format: DataFormat | None = None,
+) -> Tensor:
     """Convolves with another kernel at each position, without padding.
 
     Args:
@@ -241,7 +286,14 @@ def local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format
     return _hg.local_conv2d(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
-def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool_mode="max"):
+def pool2d(
+    x: TensorLike,
+    pool_size: Ints,
+    strides: Ints = (1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    pool_mode: PoolMode = "max",
+) -> Tensor:
     """Takes the largest or the mean value of each window of rows and columns.
 
     Args:
@@ -259,7 +311,14 @@ def pool2d(x, pool_size, strides=(1, 1), padding="valid", data_format=None, pool
     return _hg.pool2d(x, pool_size, strides, padding, data_format, pool_mode)
 
 
-def pool3d(x, pool_size, strides=(1, 1, 1), padding="valid", data_format=None, pool_mode="max"):
+def pool3d(
+    x: TensorLike,
+    pool_size: Ints,
+    strides: Ints = (1, 1, 1),
+    padding: Padding = "valid",
+    data_format: DataFormat | None = None,
+    pool_mode: PoolMode = "max",
+) -> Tensor:
     """Takes the largest or the mean value of each window of depth, rows and columns.
 
     Args:

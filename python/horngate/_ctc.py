@@ -1,11 +1,16 @@
 """Connectionist temporal classification; the blank is the last category."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 
-__all__ = ["ctc_batch_cost", "ctc_decode", "ctc_label_dense_to_sparse"]
+if TYPE_CHECKING:
+    from horngate.typing import Tensor, TensorLike
 
 
-def ctc_label_dense_to_sparse(labels, label_lengths):
+def ctc_label_dense_to_sparse(labels: TensorLike, label_lengths: TensorLike) -> Tensor:
     """Makes a sparse tensor of label rows.
 
     Args:
@@ -24,7 +29,9 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
     return _hg.ctc_label_dense_to_sparse(labels, label_lengths)
 
 
-def ctc_batch_cost(y_true, y_pred, input_length, label_length):
+def ctc_batch_cost(
+    y_true: TensorLike, y_pred: TensorLike, input_length: TensorLike, label_length: TensorLike
+) -> Tensor:
     """CTC loss of each sample.
 
     Args:
@@ -47,8 +54,13 @@ def ctc_batch_cost(y_true, y_pred, input_length, label_length):
 
 
 def ctc_decode(
-    y_pred, input_length, greedy=True, beam_width=100, top_paths=1, merge_repeated=False
-):
+    y_pred: TensorLike,
+    input_length: TensorLike,
+    greedy: bool = True,
+    beam_width: int = 100,
+    top_paths: int = 1,
+    merge_repeated: bool = False,
+) -> tuple[list[Tensor], Tensor]:
     """Finds the likeliest sequences of labels.
 
     Args:

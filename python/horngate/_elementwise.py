@@ -1,32 +1,16 @@
 """Element-wise functions and comparisons."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 
-__all__ = [
-    "abs",
-    "cast",
-    "clip",
-    "cos",
-    "equal",
-    "exp",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
-    "log",
-    "maximum",
-    "minimum",
-    "not_equal",
-    "pow",
-    "round",
-    "sign",
-    "sin",
-    "sqrt",
-    "square",
-]
+if TYPE_CHECKING:
+    from horngate.typing import DType, Tensor, TensorLike
 
 
-def square(x):
+def square(x: TensorLike) -> Tensor:
     """Multiplies each element by itself.
 
     Args:
@@ -39,7 +23,7 @@ def square(x):
     return _hg.square(x)
 
 
-def abs(x):
+def abs(x: TensorLike) -> Tensor:
     """Takes absolute values.
 
     Args:
@@ -52,7 +36,7 @@ def abs(x):
     return _hg.abs(x)
 
 
-def sqrt(x):
+def sqrt(x: TensorLike) -> Tensor:
     """Takes square roots; what is negative counts as 0.
 
     Args:
@@ -65,7 +49,7 @@ def sqrt(x):
     return _hg.sqrt(x)
 
 
-def exp(x):
+def exp(x: TensorLike) -> Tensor:
     """Takes e to the power of each element.
 
     Args:
@@ -78,7 +62,7 @@ def exp(x):
     return _hg.exp(x)
 
 
-def log(x):
+def log(x: TensorLike) -> Tensor:
     """Takes natural logarithms.
 
     Args:
@@ -91,7 +75,7 @@ def log(x):
     return _hg.log(x)
 
 
-def round(x):
+def round(x: TensorLike) -> Tensor:
     """Takes the nearest whole numbers, the even one of two.
 
     Args:
@@ -104,7 +88,7 @@ def round(x):
     return _hg.round(x)
 
 
-def sign(x):
+def sign(x: TensorLike) -> Tensor:
     """Gives -1, 0 or 1.
 
     Args:
@@ -117,7 +101,7 @@ def sign(x):
     return _hg.sign(x)
 
 
-def sin(x):
+def sin(x: TensorLike) -> Tensor:
     """Takes the sine of angles in radians.
 
     Args:
@@ -130,7 +114,7 @@ def sin(x):
     return _hg.sin(x)
 
 
-def cos(x):
+def cos(x: TensorLike) -> Tensor:
     """Takes the cosine of angles in radians.
 
     Args:
@@ -143,7 +127,7 @@ def cos(x):
     return _hg.cos(x)
 
 
-def cast(x, dtype):
+def cast(x: TensorLike, dtype: DType) -> Tensor:
     """Gives a new tensor in another element type.
 
     Args:
@@ -158,7 +142,7 @@ def cast(x, dtype):
     return _hg.cast(x, dtype)
 
 
-def pow(x, a):
+def pow(x: TensorLike, a: TensorLike) -> Tensor:
     """Raises to a power.
 
     Args:
@@ -172,7 +156,7 @@ def pow(x, a):
     return _hg.pow(x, a)
 
 
-def clip(x, min_value, max_value):
+def clip(x: TensorLike, min_value: TensorLike | None, max_value: TensorLike | None) -> Tensor:
     """Sets what lies outside of an interval to the nearer bound.
 
     Args:
@@ -187,7 +171,7 @@ def clip(x, min_value, max_value):
     return _hg.clip(x, min_value, max_value)
 
 
-def maximum(x, y):
+def maximum(x: TensorLike, y: TensorLike) -> Tensor:
     """Gives the larger of two at each place.
 
     Args:
@@ -200,7 +184,7 @@ def maximum(x, y):
     return _hg.maximum(x, y)
 
 
-def minimum(x, y):
+def minimum(x: TensorLike, y: TensorLike) -> Tensor:
     """Gives the smaller of two at each place.
 
     Args:
@@ -213,7 +197,7 @@ def minimum(x, y):
     return _hg.minimum(x, y)
 
 
-def equal(x, y):
+def equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Tells where x == y.
 
     Args:
@@ -226,7 +210,7 @@ def equal(x, y):
     return _hg.equal(x, y)
 
 
-def not_equal(x, y):
+def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Tells where x != y.
 
     Args:
@@ -239,7 +223,7 @@ def not_equal(x, y):
     return _hg.not_equal(x, y)
 
 
-def greater(x, y):
+def greater(x: TensorLike, y: TensorLike) -> Tensor:
     """Tells where x > y.
 
     Args:
@@ -252,7 +236,7 @@ def greater(x, y):
     return _hg.greater(x, y)
 
 
-def greater_equal(x, y):
+def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Tells where x >= y.
 
     Args:
@@ -265,7 +249,7 @@ def greater_equal(x, y):
     return _hg.greater_equal(x, y)
 
 
-def less(x, y):
+def less(x: TensorLike, y: TensorLike) -> Tensor:
     """Tells where x < y.
 
     Args:
@@ -278,7 +262,7 @@ def less(x, y):
     return _hg.less(x, y)
 
 
-def less_equal(x, y):
+def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Tells where x <= y.
 
     Args:

@@ -1,10 +1,18 @@
 """Functions, gradients, recurrence, map and fold."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
 from horngate import _horngate as _hg
 from horngate._names import own_name as _own_name
 from horngate._names import wrong as _wrong
 
-__all__ = ["foldl", "foldr", "function", "gradients", "map_fn", "rnn", "stop_gradient"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from horngate.typing import DType, Function, StepFunction, Tensor, TensorLike, Variable
 
 
 def _checked_list(values, argument):
@@ -20,7 +28,12 @@ def _check_callable(fn, argument):
         raise _wrong(argument, "callable", fn)
 
 
-def function(inputs, outputs, updates=None, **kwargs):
+def function(
+    inputs: Sequence[Tensor | None],
+    outputs: Sequence[Tensor],
+    updates: Sequence[Tensor | tuple[Variable, TensorLike]] | None = None,
+    **kwargs: Any,
+) -> Function:
     """Makes a program that can be called with a list of values and gives a list of NumPy arrays.
 
     Args:
@@ -60,7 +73,7 @@ def function(inputs, outputs, updates=None, **kwargs):
     )
 
 
-def gradients(loss, variables):
+def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor | None]:
     """Gives the derivatives of a loss.
 
     Args:
@@ -83,7 +96,13 @@ def gradients(loss, variables):
     return _hg.gradients(loss, list(variables))
 
 
-def stop_gradient(variables):
+@overload
+@overload
+def stop_gradient(variables: Tensor) -> Tensor: ...
+@overload
+@overload
+def stop_gradient(variables: Sequence[Tensor]) -> list[Tensor]: ...
+def stop_gradient(variables: Tensor | Sequence[Tensor]) -> Tensor | list[Tensor]:
     """Gives the same value, which gradients take for a constant.
 
     Args:
@@ -99,7 +118,12 @@ def stop_gradient(variables):
     return _hg.stop_gradient(variables)
 
 
-def map_fn(fn, elems, name=None, dtype=None):
+def map_fn(
+    fn: Callable[[Any], Any],
+    elems: TensorLike | Sequence[Tensor],
+    name: str | None = None,
+    dtype: DType | Sequence[DType] | None = None,
+) -> Any:
     """Applies a function to each element along the first axis and stacks the results.
 
     Args:
@@ -131,7 +155,12 @@ def map_fn(fn, elems, name=None, dtype=None):
     return results[0] if structure is None else structure(results)
 
 
-def foldl(fn, elems, initializer=None, name=None):
+def foldl(
+    fn: Callable[[Tensor, Tensor], Tensor],
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Combines the elements along the first axis, from first to last.
 
     Args:
@@ -148,7 +177,12 @@ def foldl(fn, elems, initializer=None, name=None):
     return _hg.foldl(fn, elems, initializer, _own_name(name))
 
 
-def foldr(fn, elems, initializer=None, name=None):
+def foldr(
+    fn: Callable[[Tensor, Tensor], Tensor],
+    elems: TensorLike,
+    initializer: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Combines the elements along the first axis, from last to first.
 
     Args:
@@ -166,15 +200,15 @@ def foldr(fn, elems, initializer=None, name=None):
 
 
 def rnn(
-    step_function,
-    inputs,
-    initial_states,
-    go_backwards=False,
-    mask=None,
-    constants=None,
-    unroll=False,
-    input_length=None,
-):
+    step_function: StepFunction,
+    inputs: TensorLike,
+    initial_states: Sequence[Tensor],
+    go_backwards: bool = False,
+    mask: TensorLike | None = None,
+    constants: Sequence[Tensor] | None = None,
+    unroll: bool = False,
+    input_length: int | None = None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:
     """Runs a function over the time axis.
 
     Args:

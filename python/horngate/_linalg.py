@@ -1,11 +1,18 @@
 """Products, transpose and lookup."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 
-__all__ = ["batch_dot", "dot", "gather", "transpose"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from horngate.typing import Tensor, TensorLike
 
 
-def dot(x, y):
+def dot(x: TensorLike, y: TensorLike) -> Tensor:
     """Multiplies over the last axis of x and the second to last of y; the product of matrices.
 
     Args:
@@ -19,7 +26,7 @@ def dot(x, y):
     return _hg.dot(x, y)
 
 
-def batch_dot(x, y, axes=None):
+def batch_dot(x: TensorLike, y: TensorLike, axes: int | Sequence[int] | None = None) -> Tensor:
     """Multiplies sample by sample over one axis of each.
 
     Args:
@@ -34,7 +41,7 @@ def batch_dot(x, y, axes=None):
     return _hg.batch_dot(x, y, axes)
 
 
-def transpose(x):
+def transpose(x: TensorLike) -> Tensor:
     """Reverses the order of the axes.
 
     Args:
@@ -49,7 +56,7 @@ def transpose(x):
     return _hg.transpose(x)
 
 
-def gather(reference, indices):
+def gather(reference: TensorLike, indices: TensorLike) -> Tensor:
     """Looks up entries along the first axis.
 
     Args:

@@ -1,30 +1,21 @@
 """Activations, losses, dropout, bias and normalisation."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
-from horngate._random import own_seed as _own_seed
+from horngate._random import _own_seed
 
-__all__ = [
-    "batch_normalization",
-    "bias_add",
-    "binary_crossentropy",
-    "categorical_crossentropy",
-    "dropout",
-    "elu",
-    "hard_sigmoid",
-    "in_top_k",
-    "l2_normalize",
-    "normalize_batch_in_training",
-    "relu",
-    "sigmoid",
-    "softmax",
-    "softplus",
-    "softsign",
-    "sparse_categorical_crossentropy",
-    "tanh",
-]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from horngate.typing import DataFormat, Shape, Tensor, TensorLike
 
 
-def relu(x, alpha=0.0, max_value=None, threshold=0.0):
+def relu(
+    x: TensorLike, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0.0
+) -> Tensor:
     """Rectified linear unit: x above the threshold, up to max_value; alpha * (x - threshold) below.
 
     Args:
@@ -40,7 +31,7 @@ def relu(x, alpha=0.0, max_value=None, threshold=0.0):
     return _hg.relu(x, alpha, max_value, threshold)
 
 
-def elu(x, alpha=1.0):
+def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     """Exponential linear unit: x where it is positive, alpha * (exp(x) - 1) elsewhere.
 
     Args:
@@ -54,7 +45,7 @@ def elu(x, alpha=1.0):
     return _hg.elu(x, alpha)
 
 
-def softmax(x, axis=-1):
+def softmax(x: TensorLike, axis: int = -1) -> Tensor:
     """Takes exponentials and scales them to sum to 1 along an axis.
 
     Args:
@@ -68,7 +59,7 @@ def softmax(x, axis=-1):
     return _hg.softmax(x, axis)
 
 
-def softplus(x):
+def softplus(x: TensorLike) -> Tensor:
     """Takes log(1 + exp(x)), without overflow.
 
     Args:
@@ -81,7 +72,7 @@ def softplus(x):
     return _hg.softplus(x)
 
 
-def softsign(x):
+def softsign(x: TensorLike) -> Tensor:
     """Takes x / (1 + abs(x)).
 
     Args:
@@ -94,7 +85,7 @@ def softsign(x):
     return _hg.softsign(x)
 
 
-def sigmoid(x):
+def sigmoid(x: TensorLike) -> Tensor:
     """Takes 1 / (1 + exp(-x)).
 
     Args:
@@ -107,7 +98,7 @@ def sigmoid(x):
     return _hg.sigmoid(x)
 
 
-def hard_sigmoid(x):
+def hard_sigmoid(x: TensorLike) -> Tensor:
     """Takes 0.2 * x + 0.5, cut to [0, 1]: cheaper than `sigmoid`.
 
     Args:
@@ -120,7 +111,7 @@ def hard_sigmoid(x):
     return _hg.hard_sigmoid(x)
 
 
-def tanh(x):
+def tanh(x: TensorLike) -> Tensor:
     """Takes the hyperbolic tangent.
 
     Args:
@@ -133,7 +124,9 @@ def tanh(x):
     return _hg.tanh(x)
 
 
-def categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def categorical_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
+) -> Tensor:
     """Cross-entropy of two distributions over classes; the axis of the classes is summed away.
 
     Args:
@@ -150,7 +143,9 @@ def categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return _hg.categorical_crossentropy(target, output, from_logits, axis)
 
 
-def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
+def sparse_categorical_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
+) -> Tensor:
     """Cross-entropy with class numbers as the target.
 
     Args:
@@ -167,7 +162,9 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
     return _hg.sparse_categorical_crossentropy(target, output, from_logits, axis)
 
 
-def binary_crossentropy(target, output, from_logits=False):
+def binary_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False
+) -> Tensor:
     """Cross-entropy of two-class probabilities, element by element; nothing is summed.
 
     Args:
@@ -182,7 +179,9 @@ def binary_crossentropy(target, output, from_logits=False):
     return _hg.binary_crossentropy(target, output, from_logits)
 
 
-def dropout(x, level, noise_shape=None, seed=None):
+def dropout(
+    x: TensorLike, level: float, noise_shape: Shape | None = None, seed: int | None = None
+) -> Tensor:
     """Zeroes entries at random and scales the others up, in both phases.
 
     Args:
@@ -198,7 +197,7 @@ def dropout(x, level, noise_shape=None, seed=None):
     return _hg.dropout(x, level, noise_shape, _own_seed(seed))
 
 
-def l2_normalize(x, axis=None):
+def l2_normalize(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """Divides by the Euclidean norm.
 
     Args:
@@ -212,7 +211,7 @@ def l2_normalize(x, axis=None):
     return _hg.l2_normalize(x, axis)
 
 
-def in_top_k(predictions, targets, k):
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: int) -> Tensor:
     """Tells for each row whether the target is among the k largest predictions.
 
     Args:
@@ -227,7 +226,7 @@ def in_top_k(predictions, targets, k):
     return _hg.in_top_k(predictions, targets, k)
 
 
-def bias_add(x, bias, data_format=None):
+def bias_add(x: TensorLike, bias: TensorLike, data_format: DataFormat | None = None) -> Tensor:
     """Adds a bias.
 
     Args:
@@ -242,7 +241,13 @@ def bias_add(x, bias, data_format=None):
     return _hg.bias_add(x, bias, data_format)
 
 
-def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
+def normalize_batch_in_training(
+    x: TensorLike,
+    gamma: TensorLike | None,
+    beta: TensorLike | None,
+    reduction_axes: Sequence[int],
+    epsilon: float = 1e-3,
+) -> tuple[Tensor, Tensor, Tensor]:
     """Normalises by the mean and variance of the batch.
 
     Args:
@@ -263,7 +268,15 @@ def normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon=1e-3):
     return _hg.normalize_batch_in_training(x, gamma, beta, reduction_axes, epsilon)
 
 
-def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
+def batch_normalization(
+    x: TensorLike,
+    mean: TensorLike,
+    var: TensorLike,
+    beta: TensorLike | None,
+    gamma: TensorLike | None,
+    axis: int = -1,
+    epsilon: float = 1e-3,
+) -> Tensor:
     """Normalises with given statistics: (x - mean) / sqrt(var + epsilon) * gamma + beta.
 
     Args:

@@ -1,26 +1,18 @@
 """Functions along axes: reductions, running sums, positions of the largest."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 
-__all__ = [
-    "all",
-    "any",
-    "argmax",
-    "argmin",
-    "cumprod",
-    "cumsum",
-    "logsumexp",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "std",
-    "sum",
-    "var",
-]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from horngate.typing import Tensor, TensorLike
 
 
-def max(x, axis=None, keepdims=False):
+def max(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Takes the largest element along axes.
 
     Args:
@@ -35,7 +27,7 @@ def max(x, axis=None, keepdims=False):
     return _hg.max(x, axis, keepdims)
 
 
-def min(x, axis=None, keepdims=False):
+def min(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Takes the smallest element along axes.
 
     Args:
@@ -50,7 +42,7 @@ def min(x, axis=None, keepdims=False):
     return _hg.min(x, axis, keepdims)
 
 
-def sum(x, axis=None, keepdims=False):
+def sum(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Adds along axes.
 
     Args:
@@ -66,7 +58,7 @@ def sum(x, axis=None, keepdims=False):
     return _hg.sum(x, axis, keepdims)
 
 
-def prod(x, axis=None, keepdims=False):
+def prod(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Multiplies along axes.
 
     Args:
@@ -81,7 +73,7 @@ def prod(x, axis=None, keepdims=False):
     return _hg.prod(x, axis, keepdims)
 
 
-def mean(x, axis=None, keepdims=False):
+def mean(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Takes the arithmetic mean along axes.
 
     Args:
@@ -96,7 +88,7 @@ def mean(x, axis=None, keepdims=False):
     return _hg.mean(x, axis, keepdims)
 
 
-def var(x, axis=None, keepdims=False):
+def var(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Takes the variance along axes, divided by n, not n - 1.
 
     Args:
@@ -111,7 +103,7 @@ def var(x, axis=None, keepdims=False):
     return _hg.var(x, axis, keepdims)
 
 
-def std(x, axis=None, keepdims=False):
+def std(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Takes the standard deviation along axes, the square root of `var`.
 
     Args:
@@ -126,7 +118,7 @@ def std(x, axis=None, keepdims=False):
     return _hg.std(x, axis, keepdims)
 
 
-def any(x, axis=None, keepdims=False):
+def any(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Tells whether one element along axes is not 0.
 
     Args:
@@ -141,7 +133,7 @@ def any(x, axis=None, keepdims=False):
     return _hg.any(x, axis, keepdims)
 
 
-def all(x, axis=None, keepdims=False):
+def all(x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Tensor:
     """Tells whether no element along axes is 0.
 
     Args:
@@ -156,7 +148,9 @@ def all(x, axis=None, keepdims=False):
     return _hg.all(x, axis, keepdims)
 
 
-def logsumexp(x, axis=None, keepdims=False):
+def logsumexp(
+    x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False
+) -> Tensor:
     """Takes log(sum(exp(x))) along axes, without overflow.
 
     Args:
@@ -171,7 +165,7 @@ def logsumexp(x, axis=None, keepdims=False):
     return _hg.logsumexp(x, axis, keepdims)
 
 
-def cumsum(x, axis=0):
+def cumsum(x: TensorLike, axis: int = 0) -> Tensor:
     """Takes the running sum along an axis.
 
     Args:
@@ -185,7 +179,7 @@ def cumsum(x, axis=0):
     return _hg.cumsum(x, axis)
 
 
-def cumprod(x, axis=0):
+def cumprod(x: TensorLike, axis: int = 0) -> Tensor:
     """Takes the running product along an axis.
 
     Args:
@@ -199,7 +193,7 @@ def cumprod(x, axis=0):
     return _hg.cumprod(x, axis)
 
 
-def argmax(x, axis=-1):
+def argmax(x: TensorLike, axis: int = -1) -> Tensor:
     """Gives the position of the largest element along an axis, the first of equals.
 
     Args:
@@ -213,7 +207,7 @@ def argmax(x, axis=-1):
     return _hg.argmax(x, axis)
 
 
-def argmin(x, axis=-1):
+def argmin(x: TensorLike, axis: int = -1) -> Tensor:
     """Gives the position of the smallest element along an axis, the first of equals.
 
     Args:

@@ -1,32 +1,18 @@
 """Changing shapes: joining, repeating, padding, resizing."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 
-__all__ = [
-    "arange",
-    "batch_flatten",
-    "concatenate",
-    "expand_dims",
-    "flatten",
-    "one_hot",
-    "permute_dimensions",
-    "repeat",
-    "repeat_elements",
-    "reshape",
-    "resize_images",
-    "resize_volumes",
-    "reverse",
-    "slice",
-    "spatial_2d_padding",
-    "spatial_3d_padding",
-    "squeeze",
-    "stack",
-    "temporal_padding",
-    "tile",
-]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from horngate.typing import DataFormat, DType, Interpolation, Shape, Tensor, TensorLike
 
 
-def concatenate(tensors, axis=-1):
+def concatenate(tensors: Sequence[TensorLike], axis: int = -1) -> Tensor:
     """Puts tensors one after the other along an axis.
 
     Args:
@@ -40,7 +26,7 @@ def concatenate(tensors, axis=-1):
     return _hg.concatenate(list(tensors), axis)
 
 
-def stack(x, axis=0):
+def stack(x: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Puts tensors side by side along a new axis.
 
     Args:
@@ -55,7 +41,7 @@ def stack(x, axis=0):
     return _hg.stack(list(x), axis)
 
 
-def reshape(x, shape):
+def reshape(x: TensorLike, shape: Shape) -> Tensor:
     """Gives the same elements in the same order under another shape.
 
     Args:
@@ -69,7 +55,7 @@ def reshape(x, shape):
     return _hg.reshape(x, shape)
 
 
-def permute_dimensions(x, pattern):
+def permute_dimensions(x: TensorLike, pattern: Sequence[int]) -> Tensor:
     """Reorders axes: axis i of the result is axis pattern[i] of x.
 
     Args:
@@ -83,7 +69,13 @@ def permute_dimensions(x, pattern):
     return _hg.permute_dimensions(x, pattern)
 
 
-def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):
+def resize_images(
+    x: TensorLike,
+    height_factor: int,
+    width_factor: int,
+    data_format: DataFormat,
+    interpolation: Interpolation = "nearest",
+) -> Tensor:
     """Enlarges images by whole factors.
 
     Args:
@@ -99,7 +91,9 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     return _hg.resize_images(x, height_factor, width_factor, data_format, interpolation)
 
 
-def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
+def resize_volumes(
+    x: TensorLike, depth_factor: int, height_factor: int, width_factor: int, data_format: DataFormat
+) -> Tensor:
     """Enlarges volumes by whole factors; elements are repeated.
 
     Args:
@@ -114,7 +108,7 @@ def resize_volumes(x, depth_factor, height_factor, width_factor, data_format):
     return _hg.resize_volumes(x, depth_factor, height_factor, width_factor, data_format)
 
 
-def repeat_elements(x, rep, axis):
+def repeat_elements(x: TensorLike, rep: int, axis: int) -> Tensor:
     """Repeats each element along an axis, as numpy.repeat.
 
     Args:
@@ -129,7 +123,7 @@ def repeat_elements(x, rep, axis):
     return _hg.repeat_elements(x, rep, axis)
 
 
-def repeat(x, n):
+def repeat(x: TensorLike, n: int) -> Tensor:
     """Repeats each row of a matrix along a new middle axis.
 
     Args:
@@ -143,7 +137,9 @@ def repeat(x, n):
     return _hg.repeat(x, n)
 
 
-def arange(start, stop=None, step=1, dtype="int32"):
+def arange(
+    start: TensorLike, stop: TensorLike | None = None, step: TensorLike = 1, dtype: DType = "int32"
+) -> Tensor:
     """Counts, as numpy.arange.
 
     Args:
@@ -159,7 +155,7 @@ def arange(start, stop=None, step=1, dtype="int32"):
     return _hg.arange(start, stop, step, dtype)
 
 
-def tile(x, n):
+def tile(x: TensorLike, n: Shape | int) -> Tensor:
     """Repeats all of a tensor along its axes.
 
     Args:
@@ -173,7 +169,7 @@ def tile(x, n):
     return _hg.tile(x, n)
 
 
-def flatten(x):
+def flatten(x: TensorLike) -> Tensor:
     """Puts all elements on one axis.
 
     Args:
@@ -186,7 +182,7 @@ def flatten(x):
     return _hg.flatten(x)
 
 
-def batch_flatten(x):
+def batch_flatten(x: TensorLike) -> Tensor:
     """Keeps the first axis and makes one of all others.
 
     Args:
@@ -199,7 +195,7 @@ def batch_flatten(x):
     return _hg.batch_flatten(x)
 
 
-def expand_dims(x, axis=-1):
+def expand_dims(x: TensorLike, axis: int = -1) -> Tensor:
     """Adds an axis of size 1.
 
     Args:
@@ -213,7 +209,7 @@ def expand_dims(x, axis=-1):
     return _hg.expand_dims(x, axis)
 
 
-def squeeze(x, axis):
+def squeeze(x: TensorLike, axis: int) -> Tensor:
     """Drops an axis of size 1.
 
     Args:
@@ -227,7 +223,7 @@ def squeeze(x, axis):
     return _hg.squeeze(x, axis)
 
 
-def temporal_padding(x, padding=(1, 1)):
+def temporal_padding(x: TensorLike, padding: tuple[int, int] = (1, 1)) -> Tensor:
     """Puts zeros before and after the middle axis.
 
     Args:
@@ -241,7 +237,11 @@ def temporal_padding(x, padding=(1, 1)):
     return _hg.temporal_padding(x, padding)
 
 
-def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
+def spatial_2d_padding(
+    x: TensorLike,
+    padding: Sequence[Sequence[int]] = ((1, 1), (1, 1)),
+    data_format: DataFormat | None = None,
+) -> Tensor:
     """Puts zeros around rows and columns.
 
     Args:
@@ -256,7 +256,11 @@ def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
     return _hg.spatial_2d_padding(x, padding, data_format)
 
 
-def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
+def spatial_3d_padding(
+    x: TensorLike,
+    padding: Sequence[Sequence[int]] = ((1, 1), (1, 1), (1, 1)),
+    data_format: DataFormat | None = None,
+) -> Tensor:
     """Puts zeros around depth, rows and columns.
 
     Args:
@@ -271,7 +275,7 @@ def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
     return _hg.spatial_3d_padding(x, padding, data_format)
 
 
-def one_hot(indices, num_classes):
+def one_hot(indices: TensorLike, num_classes: int) -> Tensor:
     """Adds a last axis that is 1 at the index and 0 elsewhere.
 
     Args:
@@ -286,7 +290,7 @@ def one_hot(indices, num_classes):
     return _hg.one_hot(indices, num_classes)
 
 
-def reverse(x, axes):
+def reverse(x: TensorLike, axes: int | Sequence[int]) -> Tensor:
     """Turns a tensor backwards along axes.
 
     Args:
@@ -300,7 +304,7 @@ def reverse(x, axes):
     return _hg.reverse(x, axes)
 
 
-def slice(x, start, size):
+def slice(x: TensorLike, start: Shape, size: Shape) -> Tensor:
     """Cuts a block out of a tensor.
 
     Args:

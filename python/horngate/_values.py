@@ -1,23 +1,19 @@
 """Values of tensors and variables, updates, printing."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from horngate import _horngate as _hg
 from horngate._names import wrong as _wrong
 
-__all__ = [
-    "batch_get_value",
-    "batch_set_value",
-    "eval",
-    "get_value",
-    "moving_average_update",
-    "print_tensor",
-    "set_value",
-    "update",
-    "update_add",
-    "update_sub",
-]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from horngate.typing import Array, Tensor, TensorLike, Variable
 
 
-def eval(x):
+def eval(x: Tensor) -> Array:
     """Computes a tensor that needs no feeds.
 
     Args:
@@ -34,7 +30,7 @@ def eval(x):
     return _hg.eval(x)
 
 
-def get_value(x):
+def get_value(x: Variable) -> Array:
     """Reads a variable.
 
     Args:
@@ -52,7 +48,7 @@ def get_value(x):
     return _hg.batch_get_value([x])[0]
 
 
-def batch_get_value(ops):
+def batch_get_value(ops: Sequence[Variable]) -> list[Array]:
     """Reads several variables as they are at one moment.
 
     Args:
@@ -70,7 +66,7 @@ def batch_get_value(ops):
     return _hg.batch_get_value(list(ops))
 
 
-def set_value(x, value):
+def set_value(x: Variable, value: TensorLike) -> None:
     """Sets a variable.
 
     Args:
@@ -92,7 +88,7 @@ def _as_pair(pair):
     return tuple(pair)
 
 
-def batch_set_value(tuples):
+def batch_set_value(tuples: Iterable[tuple[Variable, TensorLike]]) -> None:
     """Sets several variables at once: no call sees some of them changed and others not.
 
     Args:
@@ -109,7 +105,7 @@ def batch_set_value(tuples):
     _hg.batch_set_value(pairs)
 
 
-def print_tensor(x, message=""):
+def print_tensor(x: Tensor, message: str = "") -> Tensor:
     """Gives the same value; whenever it is computed, a line with message and value is printed.
 
     Args:
@@ -122,7 +118,7 @@ def print_tensor(x, message=""):
     return _hg.print_tensor(x, message + " " if message else "")
 
 
-def update(x, new_x):
+def update(x: Variable, new_x: TensorLike) -> Tensor:
     """Makes an update that sets a variable.
 
     Args:
@@ -143,7 +139,7 @@ def update(x, new_x):
     return _hg.update(x, new_x)
 
 
-def update_add(x, increment):
+def update_add(x: Variable, increment: TensorLike) -> Tensor:
     """Makes an update that adds to a variable.
 
     Args:
@@ -158,7 +154,7 @@ def update_add(x, increment):
     return _hg.update_add(x, increment)
 
 
-def update_sub(x, decrement):
+def update_sub(x: Variable, decrement: TensorLike) -> Tensor:
     """Makes an update that subtracts from a variable.
 
     Args:
@@ -173,7 +169,7 @@ def update_sub(x, decrement):
     return _hg.update_sub(x, decrement)
 
 
-def moving_average_update(x, value, momentum):
+def moving_average_update(x: Variable, value: TensorLike, momentum: float) -> Tensor:
     """Makes an update that moves a variable towards a value: x * momentum + value * (1 - momentum).
 
     Args:

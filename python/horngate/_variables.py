@@ -1,38 +1,27 @@
 """Variables, placeholders, constants; asking for shape, rank, dtype and size."""
 
+from __future__ import annotations
+
 import warnings as _warnings
+from typing import TYPE_CHECKING
 
 from horngate import _horngate as _hg
 from horngate._horngate import Tensor as _Tensor
 from horngate._horngate import Variable as _Variable
 from horngate._names import own_name as _own_name
 
-__all__ = [
-    "constant",
-    "count_params",
-    "dtype",
-    "eye",
-    "identity",
-    "int_shape",
-    "is_keras_tensor",
-    "is_placeholder",
-    "is_sparse",
-    "is_tensor",
-    "is_variable",
-    "ndim",
-    "ones",
-    "ones_like",
-    "placeholder",
-    "shape",
-    "size",
-    "to_dense",
-    "variable",
-    "zeros",
-    "zeros_like",
-]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from horngate.typing import DType, Shape, SparseMatrix, Tensor, TensorLike, Variable
 
 
-def variable(value, dtype=None, name=None, constraint=None):
+def variable(
+    value: TensorLike | SparseMatrix,
+    dtype: DType | None = None,
+    name: str | None = None,
+    constraint: Callable[[Tensor], Tensor] | None = None,
+) -> Variable:
     """Makes a tensor that keeps its value between calls.
 
     Args:
@@ -57,7 +46,12 @@ def variable(value, dtype=None, name=None, constraint=None):
     return made
 
 
-def constant(value, dtype=None, shape=None, name=None):
+def constant(
+    value: TensorLike,
+    dtype: DType | None = None,
+    shape: Sequence[int] | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Makes a tensor whose value never changes.
 
     Args:
@@ -74,7 +68,13 @@ def constant(value, dtype=None, shape=None, name=None):
     return _hg.constant(value, dtype, shape, _own_name(name))
 
 
-def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
+def placeholder(
+    shape: Sequence[int | None] | None = None,
+    ndim: int | None = None,
+    dtype: DType | None = None,
+    sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
     """Makes a tensor that the caller of a function feeds.
 
     Args:
@@ -98,7 +98,7 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None):
     return _hg.placeholder(shape, ndim, dtype, sparse, _own_name(name))
 
 
-def is_keras_tensor(x):
+def is_keras_tensor(x: Tensor) -> bool:
     """Tells whether a tensor comes from a layer or from Input.
 
     Args:
@@ -113,7 +113,7 @@ def is_keras_tensor(x):
     return hasattr(x, "_keras_history")
 
 
-def is_tensor(x):
+def is_tensor(x: object) -> bool:
     """Tells whether something is a tensor or variable.
 
     Args:
@@ -127,7 +127,7 @@ def is_tensor(x):
     return kind is _Tensor or kind is _Variable
 
 
-def is_variable(x):
+def is_variable(x: object) -> bool:
     """Tells whether something is a variable.
 
     Args:
@@ -140,7 +140,7 @@ def is_variable(x):
     return type(x) is _Variable
 
 
-def is_placeholder(x):
+def is_placeholder(x: object) -> bool:
     """Tells whether something was made by `placeholder`.
 
     Args:
@@ -153,7 +153,7 @@ def is_placeholder(x):
     return _hg.is_placeholder(x)
 
 
-def is_sparse(tensor):
+def is_sparse(tensor: Tensor) -> bool:
     """Tells whether a tensor is sparse.
 
     Args:
@@ -166,7 +166,7 @@ def is_sparse(tensor):
     return _hg.is_sparse(tensor)
 
 
-def to_dense(tensor):
+def to_dense(tensor: Tensor) -> Tensor:
     """Makes a sparse tensor dense; a dense one stays what it is.
 
     Args:
@@ -180,7 +180,7 @@ def to_dense(tensor):
     return _hg.to_dense(tensor)
 
 
-def zeros(shape, dtype=None, name=None):
+def zeros(shape: Shape, dtype: DType | None = None, name: str | None = None) -> Tensor:
     """Makes a variable full of zeros; a plain tensor when the shape holds tensors.
 
     Args:
@@ -196,7 +196,7 @@ def zeros(shape, dtype=None, name=None):
     return _hg.zeros(shape, dtype, _own_name(name))
 
 
-def ones(shape, dtype=None, name=None):
+def ones(shape: Shape, dtype: DType | None = None, name: str | None = None) -> Tensor:
     """Makes a variable full of ones; a plain tensor when the shape holds tensors.
 
     Args:
@@ -212,7 +212,9 @@ def ones(shape, dtype=None, name=None):
     return _hg.ones(shape, dtype, _own_name(name))
 
 
-def eye(size, dtype=None, name=None):
+def eye(
+    size: int | tuple[int, int], dtype: DType | None = None, name: str | None = None
+) -> Variable:
     """Makes a variable with ones on the main diagonal and zeros elsewhere.
 
     Args:
@@ -228,7 +230,7 @@ def eye(size, dtype=None, name=None):
     return _hg.eye(size, dtype, _own_name(name))
 
 
-def zeros_like(x, dtype=None, name=None):
+def zeros_like(x: TensorLike, dtype: DType | None = None, name: str | None = None) -> Tensor:
     """Makes zeros in the shape of a tensor.
 
     Args:
@@ -243,7 +245,7 @@ def zeros_like(x, dtype=None, name=None):
     return _hg.zeros_like(x, dtype, _own_name(name))
 
 
-def ones_like(x, dtype=None, name=None):
+def ones_like(x: TensorLike, dtype: DType | None = None, name: str | None = None) -> Tensor:
     """Makes ones in the shape of a tensor.
 
     Args:
@@ -258,7 +260,7 @@ def ones_like(x, dtype=None, name=None):
     return _hg.ones_like(x, dtype, _own_name(name))
 
 
-def identity(x, name=None):
+def identity(x: TensorLike, name: str | None = None) -> Tensor:
     """Makes a new tensor with the value of another.
 
     Args:
@@ -272,7 +274,7 @@ def identity(x, name=None):
     return _hg.identity(x, _own_name(name))
 
 
-def shape(x):
+def shape(x: TensorLike) -> Tensor:
     """Gives the shape as a tensor, also where only a call knows it.
 
     Args:
@@ -288,7 +290,7 @@ def shape(x):
     return _hg.shape(x)
 
 
-def int_shape(x):
+def int_shape(x: TensorLike) -> tuple[int | None, ...]:
     """Gives the shape as known now.
 
     Args:
@@ -304,7 +306,7 @@ def int_shape(x):
     return _hg.int_shape(x)
 
 
-def ndim(x):
+def ndim(x: TensorLike) -> int:
     """Gives the number of axes.
 
     Args:
@@ -317,7 +319,7 @@ def ndim(x):
     return _hg.ndim(x)
 
 
-def size(x, name=None):
+def size(x: TensorLike, name: str | None = None) -> Tensor:
     """Gives the number of elements as a tensor, also where only a call knows it.
 
     Args:
@@ -331,7 +333,7 @@ def size(x, name=None):
     return _hg.size(x, _own_name(name))
 
 
-def dtype(x):
+def dtype(x: TensorLike) -> str:
     """Names the element type.
 
     Args:
@@ -344,7 +346,7 @@ def dtype(x):
     return _hg.dtype(x)
 
 
-def count_params(x):
+def count_params(x: TensorLike) -> int:
     """Gives the number of elements of a tensor whose shape is known.
 
     Args:

@@ -1,4 +1,4 @@
-"""Types of the functions of the backend; tests compare names and defaults with the functions."""
+"""Types of the functions of the backend. Made by `make generate` from the definitions; do not edit."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager

@@ -5,9 +5,12 @@ says how to write them today. A call with one spelling of Keras 1 is a call of t
 is laid out as dim_ordering, or the setting, says, (out, in, rows, cols) for "th".
 """
 
+from __future__ import annotations
+
 import functools as _functools
 import inspect as _inspect
 import warnings as _warnings
+from typing import TYPE_CHECKING
 
 import numpy as _np
 
@@ -23,6 +26,11 @@ from horngate import (
     _variables,
 )
 from horngate import _horngate as _hg
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from horngate.typing import DimOrdering, Ints, Padding, Shape, Tensor, TensorLike
 
 __all__ = [
     "asymmetric_temporal_padding",
@@ -271,7 +279,7 @@ def _say_new_name(old, new):
     _warnings.warn(text, DeprecationWarning, stacklevel=3)
 
 
-def image_dim_ordering():
+def image_dim_ordering() -> str:
     """Old form of `image_data_format`.
 
     Returns:
@@ -285,7 +293,7 @@ def image_dim_ordering():
     return _image_ordering()
 
 
-def set_image_dim_ordering(dim_ordering):
+def set_image_dim_ordering(dim_ordering: DimOrdering) -> None:
     """Old form of `set_image_data_format`.
 
     Args:
@@ -304,7 +312,7 @@ def set_image_dim_ordering(dim_ordering):
     _config.set_image_data_format(_FORMATS[dim_ordering])
 
 
-def get_variable_shape(x):
+def get_variable_shape(x: TensorLike) -> tuple[int | None, ...]:
     """Old form of `int_shape`.
 
     Args:
@@ -318,7 +326,7 @@ def get_variable_shape(x):
     return _variables.int_shape(x)
 
 
-def lesser(x, y):
+def lesser(x: TensorLike, y: TensorLike) -> Tensor:
     """Old name of `less`.
 
     Args:
@@ -332,7 +340,7 @@ def lesser(x, y):
     return _elementwise.less(x, y)
 
 
-def lesser_equal(x, y):
+def lesser_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Old name of `less_equal`.
 
     Args:
@@ -346,7 +354,14 @@ def lesser_equal(x, y):
     return _elementwise.less_equal(x, y)
 
 
-def normalize_batch(x, mean, var, beta, gamma, epsilon=0.0001):
+def normalize_batch(
+    x: TensorLike,
+    mean: TensorLike,
+    var: TensorLike,
+    beta: TensorLike | None,
+    gamma: TensorLike | None,
+    epsilon: float = 0.0001,
+) -> Tensor:
     """Old name of `batch_normalization`.
 
     Args:
@@ -365,7 +380,7 @@ def normalize_batch(x, mean, var, beta, gamma, epsilon=0.0001):
     return _nn.batch_normalization(x, mean, var, beta, gamma, -1, epsilon)
 
 
-def asymmetric_temporal_padding(x, left_pad=1, right_pad=1):
+def asymmetric_temporal_padding(x: TensorLike, left_pad: int = 1, right_pad: int = 1) -> Tensor:
     """Old form of `temporal_padding`.
 
     Args:
@@ -381,15 +396,15 @@ def asymmetric_temporal_padding(x, left_pad=1, right_pad=1):
 
 
 def deconv2d(
-    x,
-    kernel,
-    output_shape,
-    strides=(1, 1),
-    border_mode="valid",
-    dim_ordering="th",
-    image_shape=None,
-    filter_shape=None,
-):
+    x: TensorLike,
+    kernel: TensorLike,
+    output_shape: Shape,
+    strides: Ints = (1, 1),
+    border_mode: Padding = "valid",
+    dim_ordering: DimOrdering = "th",
+    image_shape: Any = None,
+    filter_shape: Any = None,
+) -> Tensor:
     """Old form of `conv2d_transpose`.
 
     Args:

@@ -1,5 +1,4 @@
-// Functions of functions: recurrence over time, map and fold; gradients that stop, values that
-// print.
+// Functions of functions: recurrence over time, map and fold.
 #include "horngate/ops/functional.h"
 
 #include <nanobind/stl/string.h>
@@ -101,15 +100,6 @@ void bind_functional(nb::module_& m) {
   });
   fold<foldl>(m, "foldl");
   fold<foldr>(m, "foldr");
-  m.def("stop_gradient", [](Any variables) {
-    Call call("stop_gradient");
-    return call.result(stop_gradient(call.tensor(variables)));
-  });
-  m.def("print_tensor", [](Any x, Any message) {
-    Call call("print_tensor");
-    const Tensor t = call.tensor(x);
-    return call.result(print_tensor(t, call.text(message, "message")));
-  });
 }
 
 }  // namespace horngate::python

@@ -1,4 +1,4 @@
-// Random tensors and variables.
+// Random variables; bind_regular.cpp has the tensors.
 #include "horngate/ops/random.h"
 
 #include "call.h"
@@ -7,18 +7,6 @@
 
 namespace horngate::python {
 namespace {
-
-template <Tensor (*F)(const ShapeArg&, const RandomNormalOptions&)>
-void normal(nb::module_& m, const char* name) {
-  m.def(name, [name](Any shape, Any mean, Any stddev, Any dtype, Any seed) {
-    Call call(name);
-    const ShapeArg s = call.shape(shape);
-    return call.result(F(s, {.mean = call.real(mean, "mean"),
-                             .stddev = call.real(stddev, "stddev"),
-                             .dtype = call.dtype(dtype),
-                             .seed = call.optional_integer(seed, "seed")}));
-  });
-}
 
 template <Variable (*F)(const Shape&, double, double, const RandomVariableOptions&)>
 void random_variable(nb::module_& m, const char* name, const char* first, const char* second) {
@@ -41,23 +29,6 @@ void random_variable(nb::module_& m, const char* name, const char* first, const 
 }  // namespace
 
 void bind_random(nb::module_& m) {
-  normal<random_normal>(m, "random_normal");
-  normal<truncated_normal>(m, "truncated_normal");
-  m.def("random_uniform", [](Any shape, Any minval, Any maxval, Any dtype, Any seed) {
-    Call call("random_uniform");
-    const ShapeArg s = call.shape(shape);
-    return call.result(random_uniform(s, {.minval = call.real(minval, "minval"),
-                                          .maxval = call.real(maxval, "maxval"),
-                                          .dtype = call.dtype(dtype),
-                                          .seed = call.optional_integer(seed, "seed")}));
-  });
-  m.def("random_binomial", [](Any shape, Any p, Any dtype, Any seed) {
-    Call call("random_binomial");
-    const ShapeArg s = call.shape(shape);
-    return call.result(random_binomial(s, {.p = call.real(p, "p"),
-                                           .dtype = call.dtype(dtype),
-                                           .seed = call.optional_integer(seed, "seed")}));
-  });
   random_variable<random_uniform_variable>(m, "random_uniform_variable", "low", "high");
   random_variable<random_normal_variable>(m, "random_normal_variable", "mean", "scale");
 }

@@ -1,4 +1,4 @@
-// Changing shapes: joining, repeating, padding, resizing.
+// Changing shapes: what bind_regular.cpp does not bind.
 #include "horngate/ops/shape.h"
 
 #include "call.h"
@@ -23,37 +23,6 @@ std::array<PaddingPair, N> pairs(Call& call, handle padding) {
     out[i] = call.several<2>(item, "padding");
   }
   return out;
-}
-
-void bind_repeating(nb::module_& m) {
-  m.def("repeat_elements", [](Any x, Any rep, Any axis) {
-    Call call("repeat_elements");
-    const Tensor t = call.tensor(x);
-    return call.result(repeat_elements(t, call.integer(rep, "rep"), call.integer(axis, "axis")));
-  });
-  m.def("repeat", [](Any x, Any n) {
-    Call call("repeat");
-    const Tensor t = call.tensor(x);
-    return call.result(repeat(t, call.integer(n, "n")));
-  });
-  m.def("tile", [](Any x, Any n) {
-    Call call("tile");
-    const Tensor t = call.tensor(x);
-    return call.result(tile(t, call.shape(n, "n")));
-  });
-  m.def("arange", [](Any start, Any stop, Any step, Any dtype) {
-    Call call("arange");
-    const Number first = call.number(start);
-    const Number end = call.number(stop);
-    return call.result(arange(
-        first,
-        {.stop = end, .step = call.number(step), .dtype = dtype_from_python(dtype, "arange")}));
-  });
-  m.def("one_hot", [](Any indices, Any num_classes) {
-    Call call("one_hot");
-    const Tensor t = call.tensor(indices);
-    return call.result(one_hot(t, call.integer(num_classes, "num_classes")));
-  });
 }
 
 void bind_resizing(nb::module_& m) {
@@ -97,50 +66,11 @@ void bind_resizing(nb::module_& m) {
 }  // namespace
 
 void bind_shape(nb::module_& m) {
-  m.def("concatenate", [](Any tensors, Any axis) {
-    Call call("concatenate");
-    const Tensors parts = call.tensor_list(tensors, "tensors");
-    return call.result(concatenate(parts, call.integer(axis, "axis")));
-  });
-  m.def("stack", [](Any x, Any axis) {
-    Call call("stack");
-    const Tensors parts = call.tensor_list(x, "x");
-    return call.result(stack(parts, call.integer(axis, "axis")));
-  });
-  m.def("reshape", [](Any x, Any shape) {
-    Call call("reshape");
-    const Tensor t = call.tensor(x);
-    return call.result(reshape(t, call.shape(shape)));
-  });
-  m.def("permute_dimensions", [](Any x, Any pattern) {
-    Call call("permute_dimensions");
-    const Tensor t = call.tensor(x);
-    return call.result(permute_dimensions(t, call.ints(pattern, "pattern")));
-  });
-  unary<flatten>(m, "flatten");
-  unary<batch_flatten>(m, "batch_flatten");
-  m.def("expand_dims", [](Any x, Any axis) {
-    Call call("expand_dims");
-    const Tensor t = call.tensor(x);
-    return call.result(expand_dims(t, call.integer(axis, "axis")));
-  });
-  m.def("squeeze", [](Any x, Any axis) {
-    Call call("squeeze");
-    const Tensor t = call.tensor(x);
-    return call.result(squeeze(t, call.integer(axis, "axis")));
-  });
   m.def("reverse", [](Any x, Any axes) {
     Call call("reverse");
     const Tensor t = call.tensor(x);
     return call.result(reverse(t, call.ints(axes, "axes")));
   });
-  m.def("slice", [](Any x, Any start, Any size) {
-    Call call("slice");
-    const Tensor t = call.tensor(x);
-    const ShapeArg from = call.shape(start, "start");
-    return call.result(slice(t, from, call.shape(size, "size")));
-  });
-  bind_repeating(m);
   bind_resizing(m);
 }
 

@@ -59,10 +59,6 @@ void bind_variables(nb::module_& m) {
     Call call("is_sparse");
     return call.tensor(tensor).is_sparse();
   });
-  m.def("to_dense", [](Any tensor) {
-    Call call("to_dense");
-    return call.result(to_dense(call.tensor(tensor)));
-  });
   m.def("clear_session", [] {
     const Unlocked unlocked;
     clear_session();

@@ -116,16 +116,3 @@ struct type_caster<horngate::python::Any> {
 };
 
 }  // namespace nanobind::detail
-
-namespace horngate::python {
-
-/// A function of one tensor.
-template <Tensor (*F)(const Tensor&)>
-void unary(nb::module_& m, const char* name) {
-  m.def(name, [name](Any x) {
-    Call call(name);
-    return call.result(F(call.tensor(x)));
-  });
-}
-
-}  // namespace horngate::python

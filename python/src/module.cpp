@@ -19,7 +19,6 @@ NB_MODULE(_horngate, m) {
   bind_variables(m);
   bind_values(m);
   bind_linalg(m);
-  bind_elementwise(m);
   bind_shape(m);
   bind_control(m);
   bind_functional(m);
@@ -27,4 +26,5 @@ NB_MODULE(_horngate, m) {
   bind_conv(m);
   bind_random(m);
   bind_ctc(m);
+  bind_regular(m);
 }

@@ -1,5 +1,5 @@
-// One binder per section of the API; each defines the functions of one header in
-// include/horngate/ops.
+// One binder per section of the API for what must be bound by hand, and bind_regular, which is made by
+// `make generate`, for all the others.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,7 +11,6 @@ void bind_function(nanobind::module_& m);
 void bind_variables(nanobind::module_& m);
 void bind_values(nanobind::module_& m);
 void bind_linalg(nanobind::module_& m);
-void bind_elementwise(nanobind::module_& m);
 void bind_shape(nanobind::module_& m);
 void bind_control(nanobind::module_& m);
 void bind_functional(nanobind::module_& m);
@@ -19,5 +18,6 @@ void bind_nn(nanobind::module_& m);
 void bind_conv(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_ctc(nanobind::module_& m);
+void bind_regular(nanobind::module_& m);
 
 }  // namespace horngate::python

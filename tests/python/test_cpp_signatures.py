@@ -1,6 +1,5 @@
-"""The C++ headers have every function of the catalogue: names, arguments, defaults, examples."""
+"""The C++ headers have every function: names, arguments, defaults, examples."""
 
-import importlib.util
 import os
 import pathlib
 import re
@@ -8,8 +7,9 @@ import shutil
 import subprocess
 
 import functions_catalogue
+import headers
 import pytest
-from functions_catalogue import BEYOND, arguments_of, standing_signature
+from functions_catalogue import arguments_of, standing_signature
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON_ONLY = {
@@ -17,7 +17,7 @@ PYTHON_ONLY = {
     "symbolic": "a decorator",
     "is_tensor": "the type says it",
 }
-NAMES = sorted({*functions_catalogue.FUNCTIONS, *BEYOND} - set(PYTHON_ONLY))
+NAMES = sorted({*functions_catalogue.NAMES} - set(PYTHON_ONLY))
 # C++ keywords, and Python's **kwargs as a field.
 NAME = {"switch": "switch_"}
 EXTRA = {
@@ -26,14 +26,6 @@ EXTRA = {
 }
 
 
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-headers = load("headers")
 FUNCTIONS, AGGREGATES = headers.read()
 
 

@@ -1,0 +1,61 @@
+"""What the Python package declares: every K function with its signature, read from the text of python/horngate/.
+
+Nothing is imported, so that it works before anything is built.
+"""
+
+import ast
+import copy
+import dataclasses
+import functools
+import pathlib
+
+PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "python" / "horngate"
+
+
+@dataclasses.dataclass
+class Declaration:
+    name: str
+    file: str
+    definition: ast.FunctionDef
+    overloads: list[ast.FunctionDef]
+
+    @property
+    def signature(self):
+        """As the catalogue has it: names and defaults, no types."""
+        arguments = copy.deepcopy(self.definition.args)
+        for argument in [*arguments.args, arguments.kwarg]:
+            if argument:
+                argument.annotation = None
+        return f"{self.name}({ast.unparse(arguments)})"
+
+    @property
+    def arguments(self):
+        return [a.arg for a in self.definition.args.args]
+
+
+def assigned(tree, name):
+    """The value that a module gives to a name."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == name:
+            return node.value
+    raise LookupError(f"{name} is not assigned")
+
+
+@functools.cache
+def read():
+    """{name: Declaration} of all that backend.py collects, in the order of names."""
+    sections = assigned(ast.parse((PACKAGE / "backend.py").read_text()), "_SECTIONS")
+    found = {}
+    for module in [*(s.id for s in sections.elts), "legacy"]:
+        tree = ast.parse((PACKAGE / f"{module}.py").read_text())
+        listed = ast.literal_eval(assigned(tree, "__all__")) if module == "legacy" else None
+        overloads = {}
+        for node in tree.body:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            if any(getattr(d, "id", "") == "overload" for d in node.decorator_list):
+                overloads.setdefault(node.name, []).append(node)
+            elif listed is None or node.name in listed:
+                name = node.name
+                found[name] = Declaration(name, f"{module}.py", node, overloads.get(name, []))
+    return dict(sorted(found.items()))
