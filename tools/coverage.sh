@@ -25,8 +25,9 @@ export PYTHONPATH="$build/python"
 HORNGATE_PLAIN=1 "$build/bin/horngate_tests" --gtest_brief=1 --gtest_filter='Api*'
 .venv/bin/python -m pytest tests/cases tests/python -q -n "$jobs" || echo "coverage: some Python tests failed"
 
+plugins="$(.venv/bin/python tools/engine_names.py --plugins)"
 "$venv/bin/gcovr" --root . --object-directory "$build" -j "$jobs" --filter 'src/' --filter 'include/' \
-  --exclude 'src/engines/(onnx|cntk|theano|tensorflow|null)/' --exclude 'src/cli/' \
+  --exclude "src/engines/(${plugins// /|})/" --exclude 'src/cli/' \
   --exclude-throw-branches --exclude-unreachable-branches --gcov-ignore-parse-errors=all \
   --merge-mode-functions=separate --txt "$build/coverage.txt" --html "$build/coverage.html" \
   --json-summary "$build/coverage.json"

@@ -11,17 +11,20 @@ import os
 import pathlib
 import subprocess
 import sys
+import textwrap
+
+import engine_names
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "engines.md"
 SUPPORT = ROOT / "api" / "engine_support.tsv"
 PINNED = ROOT / "python" / "horngate" / "_installer" / "engines.json"
-ENGINES = ("tensorflow", "theano", "cntk", "onnx")
+ENGINES = engine_names.installable()
 
 TEXT = """# Engines
 
 What runs the graphs. `native` is built in and the default; the others are plug-ins that drive a library of their own, which is
-looked for when the engine is used and never needed to build Horngate. Made by `tools/engines_doc.py`; do not edit.
+looked for when the engine is used and never needed to build Horngate. Made by `make generate`; do not edit.
 
 | engine | library | how | download | on disk |
 |---|---|---|---|---|
@@ -32,7 +35,7 @@ looked for when the engine is used and never needed to build Horngate. Made by `
 ## Getting one
 
 ```sh
-horngate engines install tensorflow     # or theano, cntk, onnx; several at once
+horngate engines install tensorflow     # or {others}; several at once
 horngate engines                        # which are installed and ready, and why others are not; --json
 horngate engines test tensorflow        # the examples of all functions on it; in a clone also the cases
 horngate engines remove tensorflow
@@ -53,7 +56,7 @@ An engine is looked for in the folder that its variable names (`HORNGATE_TENSORF
 In order: `K::set_engine("tensorflow")` before the first function runs (`K.set_engine` in Python), which opens it and fails at once where
 that is not possible; `KERAS_BACKEND=tensorflow`; `"backend": "tensorflow"` in
 `keras.json`; else `native`. In Python also by module: `import horngate.tensorflow as K`, and for an unmodified Keras
-`KERAS_BACKEND=horngate.tensorflow` (`horngate.native`, `.theano`, `.cntk`, `.onnx`; `horngate` itself is `native`). A process has one
+`KERAS_BACKEND=horngate.tensorflow` ({modules}; `horngate` itself is `native`). A process has one
 engine; `K.backend()` tells its name, and the line `Using TensorFlow backend.` goes to standard error (`HORNGATE_QUIET=1`: no line). A
 name that does not exist is an error that lists those that do.
 
@@ -88,38 +91,14 @@ The cases of `tests/cases/` (values, gradients, errors) run on every engine.
 {skips}
 """
 
-HOW = {
-    "tensorflow": ("TensorFlow {}", "its C library, from the package `tensorflow-cpu`"),
-    "theano": ("Theano {}", "the real one, in a process with a Python of its own"),
-    "cntk": ("CNTK {}", "its C++ library; no MPI is needed"),
-    "onnx": ("ONNX Runtime {}", "its C library, from the package `onnxruntime`"),
-}
-
+# What all of them read; their own options are in the installer's list.
 OPTIONS = {
-    "HORNGATE_TENSORFLOW": "the folder that holds `libtensorflow_cc.so.2`",
-    "HORNGATE_TF_XLA": "`1`: graphs are compiled by XLA; slow to start, fast for chains of small operators",
-    "HORNGATE_THEANO": "the folder of a virtual environment with Theano 1.0.5",
-    "HORNGATE_THEANO_MODE": "`auto` (default): the first calls run on Theano's Python code, then it is compiled; `FAST_RUN`: compiled at once; `FAST_COMPILE`: never",
-    "HORNGATE_THEANO_CACHE": "the folder of compiled modules (default `$HORNGATE_HOME/cache/theano`)",
-    "HORNGATE_THEANO_FLAGS": "more of Theano's own flags, as in `THEANO_FLAGS`",
-    "HORNGATE_CNTK": "the folder with CNTK's libraries, or of the unpacked wheel",
-    "HORNGATE_CNTK_CONV_THREADS": "threads of CNTK's convolutions (default 1)",
-    "HORNGATE_ONNX": "the folder that holds `libonnxruntime.so`",
     "HORNGATE_NUM_THREADS": "threads of `onnx` too (default: the CPUs that the process may use)",
     "HORNGATE_HOME": "Horngate's folder (default `$HOME/.horngate`)",
     "HORNGATE_ENGINE_PATH": "more folders with plug-ins, separated by colons",
     "HORNGATE_QUIET": "`1`: neither the line that names the engine nor the one about long compilations of `theano`",
     "HORNGATE_PYTHON_PATHS": "folders of Python packages in which engines are looked for; the Python module sets it",
 }
-
-LIMITS = """- `tensorflow`: 2.16 or a later 2.x works, 2.21 is the tested one. Loading takes about a second and 340 MB. Its oneDNN kernels
-  keep code for the shapes that they have seen, which `HORNGATE_PLAN_BYTES` does not count; with
-  `TF_ENABLE_ONEDNN_OPTS=0` there is none, and convolutions are slower.
-- `theano`: compiling takes 2 to 3 seconds for each new operator; the results are kept in one cache. After 5 seconds a line on
-  standard error says what is being compiled (`HORNGATE_QUIET=1`: no line). Calls go to another process and back,
-  5 to 30 microseconds and one copy of what is fed. If that process dies the call fails, the next one starts it again, and the variables are as before.
-- `cntk`: x86-64 only. Integers ride in floats, exact to 2^53. Arrays without elements, loops and branches run on `native`.
-- `onnx`: 1.17 or later. Variables stay on our side; gradients are part of the graph, so training runs on it too."""
 
 
 def load(path, name):
@@ -130,17 +109,37 @@ def load(path, name):
     return module
 
 
-def libraries(pinned):
+def pinned():
+    """The installer's list."""
+    return json.loads(PINNED.read_text())
+
+
+def libraries(engines):
     rows = []
     for name in ENGINES:
-        engine = pinned[name]
-        title, how = HOW[name]
+        engine = engines[name]
+        title, how = engine["about"]["library"], engine["about"]["how"]
         size = sum(f["size"] for f in engine["files"]) / 1e6
         room = f"{engine['needs'] / 1e6:.0f} MB"
-        rows.append(
-            f"| `{name}` | {title.format(engine['version'])} | {how} | {size:.0f} MB | {room} |"
-        )
+        rows.append(f"| `{name}` | {title} {engine['version']} | {how} | {size:.0f} MB | {room} |")
     return "\n".join(rows)
+
+
+def options(engines):
+    """{variable: what it does}, those of the engines first."""
+    return {
+        k: v for name in ENGINES for k, v in engines[name]["about"]["options"].items()
+    } | OPTIONS
+
+
+def limits(engines):
+    lines = []
+    for name in ENGINES:
+        text = f"- `{name}`: {engines[name]['about']['limits']}"
+        lines += textwrap.wrap(
+            text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        )
+    return "\n".join(lines)
 
 
 def support():
@@ -183,10 +182,15 @@ def skips():
 
 
 def render():
+    engines = pinned()
+    others = [name for name in ENGINES if name != "tensorflow"]
+    modules = [f"`.{name}`" for name in others]
     return TEXT.format(
-        libraries=libraries(json.loads(PINNED.read_text())),
-        options="\n".join(f"| `{name}` | {text} |" for name, text in OPTIONS.items()),
-        limits=LIMITS,
+        libraries=libraries(engines),
+        others=", ".join(others),
+        modules=", ".join(["`horngate.native`", *modules]),
+        options="\n".join(f"| `{name}` | {text} |" for name, text in options(engines).items()),
+        limits=limits(engines),
         summary=summary(),
         table=table(),
         skips=skips(),
@@ -206,4 +210,5 @@ def record():
 if __name__ == "__main__":
     if "--record" in sys.argv:
         record()
-    PAGE.write_text(render())
+    for path, text in files().items():
+        path.write_text(text)

@@ -11,13 +11,14 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import bindings
+import engine_names
 import engines_doc
 import functions_doc
 import primitives_doc
 import stubs
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MAKERS = (stubs, bindings, functions_doc, primitives_doc, engines_doc)
+MAKERS = (stubs, bindings, engine_names, functions_doc, primitives_doc, engines_doc)
 
 
 def made():

@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
+import engine_names
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PAGE = ROOT / "docs" / "reliability.json", ROOT / "docs" / "reliability.md"
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
-ENGINES = ("tensorflow", "onnx", "cntk", "theano")
+ENGINES = engine_names.installable()
 
 
 @dataclass

@@ -14,6 +14,7 @@ struct EngineInfo {
   std::string version;  // empty while it is unknown
   std::string problem;  // empty when it can be used
   std::string where;  // what the plug-in drives; empty when it needs nothing, or nothing was found
+  bool absent = false;  // `horngate engines install` could get it, and nobody did
 };
 
 /// Every engine that can be named: native, and the plug-ins that were found.

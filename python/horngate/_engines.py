@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from horngate import _horngate as _hg
-from horngate._installer.command import ENGINES
 from horngate._installer.command import main as _installer
 
 _USAGE = """usage: horngate engines [--json]
@@ -22,13 +21,11 @@ def rows():
         name, problem = row["name"], row["problem"]
         for words in (f"engine {name}: ", "could not be opened: "):
             problem = problem.removeprefix(words)
-        looked_for = name in ENGINES and not os.environ.get(f"HORNGATE_{name.upper()}")
-        is_absent = bool(problem) and not row["where"] and looked_for
         out.append(
             {
                 "name": name,
                 "chosen": name == _hg.backend(),
-                "installed": not is_absent,
+                "installed": not row["absent"],
                 "ready": not problem,
                 "version": row["version"],
                 "where": row["where"],

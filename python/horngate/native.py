@@ -1,4 +1,4 @@
-"""The backend on the engine "native", for Keras: KERAS_BACKEND=horngate.native."""
+"""The backend on the engine "native", for Keras: KERAS_BACKEND=horngate.native. Made by `make generate`; do not edit."""
 
 from horngate import *  # noqa: F403
 from horngate import __all__, __version__  # noqa: F401

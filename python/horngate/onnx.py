@@ -1,4 +1,4 @@
-"""The backend on the engine "onnx", for Keras: KERAS_BACKEND=horngate.onnx."""
+"""The backend on the engine "onnx", for Keras: KERAS_BACKEND=horngate.onnx. Made by `make generate`; do not edit."""
 
 from horngate import *  # noqa: F403
 from horngate import __all__, __version__  # noqa: F401

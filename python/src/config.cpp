@@ -115,6 +115,7 @@ void bind_config(nb::module_& m) {
       row["where"] = path_from(e.where);
       row["plugin"] = path_from(e.path);
       row["problem"] = nb::steal(readable(e.problem));
+      row["absent"] = e.absent;
       out.append(row);
     }
     return out;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/keras_json.h"
+#include "engines/names.h"
 #include "engines/registry.h"
 #include "ir/check.h"
 #include "ir/environment.h"
@@ -57,11 +58,9 @@ State& loaded() {
   return s;
 }
 
-std::string display_name(std::string_view engine) {
-  if (engine == "tensorflow") return "TensorFlow";
-  if (engine == "theano") return "Theano";
-  if (engine == "cntk") return "CNTK";
-  return std::string(engine);
+std::string line_of(std::string_view engine) {
+  if (const KnownEngine* known = known_engine(engine)) return text_of(known->line, '\n');
+  return text_of("Using ", engine, " backend.\n");
 }
 
 }  // namespace
@@ -134,10 +133,7 @@ void announce_engine(std::string_view name) {
   const std::lock_guard lock(state_mutex);
   if (std::find(s.announced.begin(), s.announced.end(), name) != s.announced.end()) return;
   s.announced.emplace_back(name);
-  // CNTK's line has no full stop in Keras.
-  const std::string line =
-      text_of("Using ", display_name(name), name == "cntk" ? " backend\n" : " backend.\n");
-  std::fputs(line.c_str(), stderr);
+  std::fputs(line_of(name).c_str(), stderr);
 }
 
 void reset_settings() {

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "engines/names.h"
 #include "horngate/config.h"
 #include "ir/check.h"
 #include "ir/environment.h"
@@ -235,12 +236,6 @@ void write_defaults(const fs::path& path) {
   fs::remove(draft, ignored);
 }
 
-bool is_ours(std::string_view name) {
-  for (const char* engine : {"native", "tensorflow", "theano", "cntk", "null"})
-    if (name == engine) return true;
-  return false;
-}
-
 // "horngate" is left to the caller; "horngate.theano", the module's name under Keras, is "theano".
 std::string without_module(std::string_view name) {
   constexpr std::string_view kModule = "horngate.";
@@ -254,11 +249,10 @@ void check_engine(std::string_view where, std::string_view argument, std::string
   std::string lower = name;
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  const std::string guess = is_ours(lower) ? text_of(" Did you mean \"", lower, "\"?") : "";
-  fail(where, argument,
-       "must name an engine (native, tensorflow, theano, cntk, onnx) or a plug-in of "
-       "small letters, digits and underscores; got ",
-       in_quotes(value), ".", guess.empty() ? hint : guess);
+  const std::string guess = known_engine(lower) ? text_of(" Did you mean \"", lower, "\"?") : "";
+  fail(where, argument, "must name an engine (", names_for_users(),
+       ") or a plug-in of small letters, digits and underscores; got ", in_quotes(value), ".",
+       guess.empty() ? hint : guess);
 }
 
 // KERAS_BACKEND beats the file. "horngate" asks for the default engine, whatever an old keras.json says of other

@@ -1,7 +1,6 @@
 // horngate engines: a line per engine, or all as JSON.
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 #include "commands.h"
 #include "horngate/config.h"
@@ -19,22 +18,12 @@ std::string reason(const EngineInfo& e) {
   return text;
 }
 
-/// Whether it is absent, and not broken or looked for in a wrong place.
-bool is_absent(const EngineInfo& e) {
-  const char* const known[] = {"tensorflow", "theano", "cntk", "onnx"};
-  if (std::find(std::begin(known), std::end(known), e.name) == std::end(known)) return false;
-  std::string variable = "HORNGATE_" + e.name;
-  for (char& c : variable) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  const char* set = std::getenv(variable.c_str());
-  return !e.problem.empty() && e.where.empty() && !(set && *set);
-}
-
 std::string state(const EngineInfo& e) {
   if (e.problem.empty())
     return "ready          " + (e.path.empty()    ? std::string("built in")
                                 : e.where.empty() ? e.path
                                                   : e.where);
-  if (is_absent(e)) return "not installed  `horngate engines install " + e.name + "` gets it";
+  if (e.absent) return "not installed  `horngate engines install " + e.name + "` gets it";
   return "not ready      " + reason(e);
 }
 
@@ -58,10 +47,9 @@ void print_json(const std::vector<EngineInfo>& all, const std::string& current) 
     std::printf(
         " {\"name\": %s, \"chosen\": %s, \"installed\": %s, \"ready\": %s, \"version\": %s,\n"
         "  \"where\": %s, \"plugin\": %s, \"problem\": %s}%s\n",
-        quoted(e.name).c_str(), e.name == current ? "true" : "false",
-        is_absent(e) ? "false" : "true", e.problem.empty() ? "true" : "false",
-        quoted(e.version).c_str(), quoted(e.where).c_str(), quoted(e.path).c_str(),
-        quoted(reason(e)).c_str(), &e == &all.back() ? "" : ",");
+        quoted(e.name).c_str(), e.name == current ? "true" : "false", e.absent ? "false" : "true",
+        e.problem.empty() ? "true" : "false", quoted(e.version).c_str(), quoted(e.where).c_str(),
+        quoted(e.path).c_str(), quoted(reason(e)).c_str(), &e == &all.back() ? "" : ",");
   std::puts("]");
 }
 

@@ -14,11 +14,13 @@
 
 #include "engines/common/library.h"
 #include "engines/common/own_folder.h"
+#include "engines/names.h"
 #include "engines/native/arena.h"
 #include "engines/native/engine.h"
 #include "horngate/config.h"
 #include "ir/abi.h"
 #include "ir/check.h"
+#include "ir/environment.h"
 #include "ir/fork.h"
 
 namespace horngate {
@@ -81,12 +83,19 @@ std::string known_names() {
 
 /// How to get an engine that Horngate knows but that is not there, or how to choose another, unless a call did it.
 std::string advice(const std::string& name, bool is_call) {
-  for (const char* known : {"tensorflow", "theano", "cntk", "onnx"})
-    if (name == known)
-      return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
-             ".so into a folder that HORNGATE_ENGINE_PATH lists, or set KERAS_BACKEND=native.";
+  if (is_installable(name))
+    return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
+           ".so into a folder that HORNGATE_ENGINE_PATH lists, or set KERAS_BACKEND=native.";
   if (is_call) return "";
   return " Set KERAS_BACKEND to one of these, or change \"backend\" in keras.json.";
+}
+
+/// Whether it could be installed and is not, as opposed to broken, or looked for in a wrong place.
+bool is_absent(const EngineInfo& e) {
+  std::string variable = "HORNGATE_" + e.name;
+  for (char& c : variable) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return is_installable(e.name) && !e.problem.empty() && e.where.empty() &&
+         environment_text(variable.c_str()).empty();
 }
 
 /// Runs `f`; what it throws, which nothing may that comes from a plug-in, becomes our error.
@@ -325,6 +334,7 @@ std::vector<EngineInfo> list_engines() {
       info.where = where_of(api_in(name, path));
     } catch (const Error&) {  // then info.problem says it
     }
+    info.absent = is_absent(info);
     out.push_back(info);
   }
   return out;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "engines/names.h"
 #include "error_of.h"
 
 namespace horngate {
@@ -215,17 +217,26 @@ TEST_F(Config, BadValues) {
   write("{\"backend\": \"CNTK\"}");
   EXPECT_EQ(
       error(),
-      "FILE, line 1: backend must name an engine (native, tensorflow, theano, cntk, onnx) or a "
-      "plug-in of small letters, digits and underscores; got \"CNTK\". Did you mean "
-      "\"cntk\"?");
+      "FILE, line 1: backend must name an engine (" + names_for_users() +
+          ") or a plug-in of small letters, digits and underscores; got \"CNTK\". Did you mean "
+          "\"cntk\"?");
+  // Whatever engine it is.
+  for (const KnownEngine& e : kKnownEngines) {
+    std::string upper(e.name);
+    for (char& c : upper) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    write("{\"backend\": \"" + upper + "\"}");
+    const std::string guess = "Did you mean \"" + std::string(e.name) + "\"?";
+    EXPECT_NE(error().find(guess), std::string::npos) << error();
+  }
 }
 
 TEST_F(Config, BadKerasBackend) {
   setenv("KERAS_BACKEND", "../evil", 1);
-  EXPECT_EQ(
-      error(),
-      "KERAS_BACKEND: must name an engine (native, tensorflow, theano, cntk, onnx) or a plug-in of "
-      "small letters, digits and underscores; got \"../evil\".");
+  EXPECT_EQ(names_for_users().find("native, "), 0u);
+  EXPECT_EQ(names_for_users().find("null"), std::string::npos);
+  EXPECT_EQ(error(),
+            "KERAS_BACKEND: must name an engine (" + names_for_users() +
+                ") or a plug-in of small letters, digits and underscores; got \"../evil\".");
 }
 
 TEST_F(Config, FileThatIsAFolder) {

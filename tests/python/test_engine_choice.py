@@ -3,13 +3,14 @@
 import importlib.util
 import json
 
+import engine_names
 import engine_process
 import horngate as K
 import pytest
 from horngate import keras_compat
 
 MODULES = keras_compat.ENGINES
-NAMES = {"tensorflow": "TensorFlow", "theano": "Theano", "cntk": "CNTK"}
+LINES = {engine.name: engine.line for engine in engine_names.read()}
 
 needs_keras = pytest.mark.skipif(
     importlib.util.find_spec("keras") is None, reason="Keras is not installed (make build does it)"
@@ -29,7 +30,7 @@ def said(program, home, **more):
 
 
 def line_of(engine):
-    return f"Using {NAMES.get(engine, engine)} backend{'' if engine == 'cntk' else '.'}\n"
+    return LINES[engine] + "\n"
 
 
 @pytest.mark.parametrize("engine", [*MODULES, "null"])

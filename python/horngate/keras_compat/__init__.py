@@ -7,13 +7,11 @@ changed. docs/keras.md lists each change with its reason.
 import os
 import sys
 
+from horngate._engine_names import ENGINES
 from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python, _saving, _yaml  # noqa: F401
 from horngate.keras_compat._items import ITEMS
 
 __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
-
-# Modules that name an engine.
-ENGINES = ("native", "tensorflow", "theano", "cntk", "onnx")
 
 _installed = False
 
