@@ -85,6 +85,22 @@ def special(function, oracle, *, without=(), tol=None, **options):
     )
 
 
+def near_multiples_of_pi(function, oracle):
+    """Where sine and cosine are small, so that every digit of the angle counts."""
+    rng = np.random.default_rng(7)
+    quarter = np.arange(-40, 41) * (np.pi / 2)
+    off = 10.0 ** rng.uniform(-15, -1, (5, quarter.size)) * rng.choice([-1, 1], (5, quarter.size))
+    case(
+        function,
+        [data(np.concatenate([quarter, (quarter * (1 + off)).ravel(), quarter * 100]))],
+        oracle=oracle,
+        tol=ulps(4),
+        grad=False,
+        none=False,
+        label=f"{function.__name__}(near multiples of pi)",
+    )
+
+
 def of_integers(
     function, oracle, *, out="float32", dtypes=("int32", "int64", "uint8"), low=0, high=0.5
 ):

@@ -573,8 +573,8 @@ The same for constants, fed values, variables, shape arithmetic and step functio
 - uint64 takes floats up to 2^64; from there on they are 0.
 - Everything but 0 is true as bool, NaN too.
 
-Plug-in engines cast with their libraries' operations: numbers that the integer type holds are the same there, others may not
-be.
+The engines `tensorflow` and `onnx` do the same. `theano` and `cntk` cast with their libraries' operations: numbers that the
+integer type holds are the same there, others may not be.
 """
 
 

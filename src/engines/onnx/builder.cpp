@@ -163,9 +163,54 @@ Value Builder::where(const Value& condition, const Value& a, const Value& b) {
              broadcast(condition.dims, broadcast(a.dims, b.dims)));
 }
 
+namespace {
+
+bool is_signed(int32_t dtype) {
+  return dtype == HG_INT8 || dtype == HG_INT16 || dtype == HG_INT32 || dtype == HG_INT64;
+}
+
+/// Binary digits of whole numbers that all fit, without the sign.
+int digits(int32_t dtype) {
+  switch (dtype) {
+    case HG_BOOL: return 1;
+    case HG_BFLOAT16: return 8;
+    case HG_FLOAT16: return 11;
+    case HG_FLOAT32: return 24;
+    case HG_FLOAT64: return 53;
+    default: return static_cast<int>(8 * bytes_of(dtype)) - is_signed(dtype);
+  }
+}
+
+/// Whether every number of a dtype is one of another.
+bool holds(int32_t wide, int32_t dtype) {
+  if (wide == HG_BOOL || (is_float(dtype) && !is_float(wide))) return false;
+  if (is_float(dtype)) return bytes_of(wide) > bytes_of(dtype);
+  if (is_signed(dtype) && !is_float(wide) && !is_signed(wide)) return false;
+  return digits(wide) >= digits(dtype);
+}
+
+/// Whether x as `first`, `second`, `third` may be another number than without the second. The runtime keeps a dtype
+/// in the middle that is less than both others, such as bool or a half float.
+bool needs_second(int32_t first, int32_t second, int32_t third) {
+  if (second == HG_BOOL) return false;
+  const bool of_floats = is_float(first) && is_float(second) && is_float(third);
+  if (of_floats && holds(third, second)) return false;
+  const bool turns = !is_float(first) && is_float(second) && !is_float(third);
+  return !holds(second, first) || (turns && first != HG_BOOL);
+}
+
+}  // namespace
+
 Value Builder::cast(const Value& x, int32_t dtype) {
   if (x.dtype == dtype) return x;
-  return one("Cast", {x}, dtype, x.dims, Attributes().number("to", onnx_type(dtype)));
+  Value from = x;
+  const auto before = cast_from_.find(x.name);
+  if (before != cast_from_.end() && needs_second(before->second, x.dtype, dtype))
+    from = one("Reshape", {x, ints(Ints(x.dims.size(), 0))}, x.dtype, x.dims);  // 0: as it is
+  const Attributes to = Attributes().number("to", onnx_type(dtype));
+  const Value y = one("Cast", {from}, dtype, x.dims, to);
+  cast_from_[y.name] = x.dtype;
+  return y;
 }
 
 Value Builder::reshape(const Value& x, const Dims& dims) {
@@ -198,7 +243,11 @@ Value Builder::transpose(const Value& x, const Ints& perm) {
     moves |= perm[i] != static_cast<int64_t>(i);
   }
   if (!moves) return x;
-  return one("Transpose", {x}, x.dtype, dims, Attributes().ints("perm", perm));
+  const Value y = one("Transpose", {x}, x.dtype, dims, Attributes().ints("perm", perm));
+  // The runtime moves Transposes past Casts.
+  if (const auto it = cast_from_.find(x.name); it != cast_from_.end())
+    cast_from_[y.name] = it->second;
+  return y;
 }
 
 Value Builder::expand(const Value& x, const Dims& dims) {

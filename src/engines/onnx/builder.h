@@ -67,6 +67,7 @@ class Builder {
                const Attributes& attributes = {});
   Value compare(std::string_view op, const Value& a, const Value& b);
   Value where(const Value& condition, const Value& a, const Value& b);
+  /// Of a cast of a cast the runtime may leave the first one out: where that changes numbers, something stands between.
   Value cast(const Value& x, int32_t dtype);
   Value reshape(const Value& x, const Dims& dims);
   Value transpose(const Value& x, const Ints& perm);
@@ -103,7 +104,8 @@ class Builder {
 
   std::vector<std::string> scopes_{1};  // nodes of the graph and of the bodies being written
   std::string initializers_;
-  std::map<std::string, Value> known_;  // small constants by what they hold
+  std::map<std::string, Value> known_;        // small constants by what they hold
+  std::map<std::string, int32_t> cast_from_;  // of what a Cast made: the dtype before it
   std::set<std::string, std::less<>> names_;
   uint64_t next_ = 0;
   size_t size_ = 0;

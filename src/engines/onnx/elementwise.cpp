@@ -83,7 +83,41 @@ void whole(Op& op) {
   op.set(0, is_float(x.dtype) ? op.b.unary(op_name, x) : op.in[0]);
 }
 
-void cast(Op& op) { op.set(0, op.in[0]); }
+// Of floats that uint32 does not hold the runtime makes one thing or another: they become int64 first, as everywhere.
+void cast(Op& op) {
+  const bool by_int64 =
+      op.lowering.is_exact() && is_float(op.in[0].dtype) && op.type(0).dtype == HG_UINT32;
+  op.set(0, by_int64 ? op.b.cast(op.in[0], HG_INT64) : op.in[0]);
+}
+
+// Of doubles below 15 or so the runtime takes away multiples of pi with too few digits: near them up to all digits of
+// the result are lost. With k pi as three numbers, whose first two products with k are exact, they are kept:
+// sin(k pi + r) = (-1)^k sin(r), and cos(x) = -(-1)^k sin(r) with x = (k + 1/2) pi + r.
+template <bool is_cosine>
+void sine(Op& op) {
+  Builder& b = op.b;
+  const Value x = widened(op, 0);
+  const Value plain = b.unary(is_cosine ? "Cos" : "Sin", x);
+  if (x.dtype != HG_FLOAT64 || !op.lowering.is_exact()) return op.set(0, plain);
+  const auto number = [&](double v) { return b.scalar(HG_FLOAT64, v); };
+  const auto times = [&](const Value& v, double n) { return b.binary("Mul", v, number(n)); };
+  const double shift = is_cosine ? 0.5 : 0;
+  const Value turns = times(x, 0.3183098861837907);
+  const Value k = b.unary("Round", b.binary("Sub", turns, number(shift)));
+  const Value of_pi = b.binary("Add", k, number(shift));
+  Value rest = x;
+  for (double part : {0x1.921fb544428p+1, 0x1.4611a62633p-41, 0x1.45c06e0e68948p-85})
+    rest = b.binary("Sub", rest, times(of_pi, part));
+  const Value half = times(k, 0.5);
+  const Value odd = b.binary("Sub", half, b.unary("Floor", half));  // 0 or 1/2
+  const double first = is_cosine ? -1 : 1;
+  const Value sign = b.binary("Sub", number(first), times(odd, 4 * first));
+  const Value exact = b.binary("Mul", b.unary("Sin", rest), sign);
+  const Value size = b.unary("Abs", x);
+  const Value needed =
+      b.compare("And", b.compare("Greater", size, number(1)), b.compare("Less", size, number(32)));
+  op.set(0, b.where(needed, exact, plain));
+}
 
 /// What Where has a kernel for; uint64 travels as int64.
 int32_t movable(int32_t dtype) {
@@ -119,12 +153,12 @@ void log1p(Op& op) {
   op.set(0, b.where(b.compare("Equal", w, one), x, far));
 }
 
-constexpr char kAbs[] = "Abs", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kSin[] = "Sin",
-               kCos[] = "Cos", kTanh[] = "Tanh", kFloor[] = "Floor", kRound[] = "Round",
-               kNot[] = "Not", kAdd[] = "Add", kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div",
-               kMax[] = "Max", kMin[] = "Min", kEqual[] = "Equal", kLess[] = "Less",
-               kLessOrEqual[] = "LessOrEqual", kGreater[] = "Greater",
-               kGreaterOrEqual[] = "GreaterOrEqual", kAnd[] = "And", kOr[] = "Or";
+constexpr char kAbs[] = "Abs", kExp[] = "Exp", kLog[] = "Log", kSqrt[] = "Sqrt", kTanh[] = "Tanh",
+               kFloor[] = "Floor", kRound[] = "Round", kNot[] = "Not", kAdd[] = "Add",
+               kSub[] = "Sub", kMul[] = "Mul", kDiv[] = "Div", kMax[] = "Max", kMin[] = "Min",
+               kEqual[] = "Equal", kLess[] = "Less", kLessOrEqual[] = "LessOrEqual",
+               kGreater[] = "Greater", kGreaterOrEqual[] = "GreaterOrEqual", kAnd[] = "And",
+               kOr[] = "Or";
 
 }  // namespace
 
@@ -138,8 +172,8 @@ void add_elementwise(Table& t) {
   t["log1p"] = log1p;
   t["sqrt"] = unary<kSqrt>;
   t["rsqrt"] = rsqrt;
-  t["sin"] = unary<kSin>;
-  t["cos"] = unary<kCos>;
+  t["sin"] = sine<false>;
+  t["cos"] = sine<true>;
   t["tanh"] = unary<kTanh>;
   t["sigmoid"] = sigmoid;
   t["erf"] = erf;

@@ -51,7 +51,26 @@ void logical_not(Call& c) {
   c.give(c.graph.op("LogicalNot").in(c.in[0]).value(kBool, c.in[0].dims));
 }
 
-void cast(Call& c) { c.give(c.graph.cast(c.in[0], c.out_type())); }
+/// Floats that an integer type does not hold: TensorFlow keeps some at the end of its range and not others. Through
+/// int32 or int64 they are taken modulo 2^bits, as ir/convert_element.h has it.
+void cast(Call& c) {
+  Graph& g = c.graph;
+  const Value& x = c.in[0];
+  const Type to = c.out_type();
+  if (!is_float(x.type)) return c.give(g.cast(x, to));
+  switch (to) {
+    case kInt8:
+    case kUint8:
+    case kInt16:
+    case kUint16: return c.give(g.cast(g.cast(x, kInt32), to));
+    case kUint32: return c.give(g.cast(g.cast(x, kInt64), to));
+    case kUint64: {
+      const Value beyond = g.compare("GreaterEqual", x, g.scalar(x.type, 0x1p64));
+      return c.give(g.select(beyond, g.scalar(kUint64, 0), g.cast(x, kUint64)));
+    }
+    default: return c.give(g.cast(x, to));
+  }
+}
 
 void select(Call& c) { c.give(c.graph.select(c.in[0], c.in[1], c.in[2])); }
 
