@@ -114,6 +114,7 @@ def hunted(options, parts):
             tally.take(*queue.get(timeout=5))
         except Empty:
             if not any(process.is_alive() for process in processes):
+                tally.miss(processes)
                 break
     for process in processes:
         if tally.ended < len(processes):
@@ -148,6 +149,17 @@ class Tally:
                 self.told = time.monotonic()
                 print(
                     f"fuzz: {self.total('graphs')} graphs after {self.told - self.began:.0f} s",
+                    flush=True,
+                )
+
+    def miss(self, processes):
+        """Jobs that ended before their seeds did: the system killed them, or they crashed."""
+        for number, process in enumerate(processes):
+            if process.exitcode != 0:
+                self.findings += 1
+                seen = self.counts.get(number, {"graphs": 0})["graphs"]
+                print(
+                    f"job {number} ended with status {process.exitcode}, after {seen} graphs or more",
                     flush=True,
                 )
 

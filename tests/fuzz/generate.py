@@ -209,7 +209,7 @@ class Drawer:
         return False
 
     def keep(self, entry, inputs, args):
-        if products(entry, inputs, args) > 1.5e8:
+        if products(entry, inputs, args) > 1.5e8 or stated_size(args) > self.limit:
             return False
         dtypes = {v.name: v.dtype for v in inputs}
         made = entry.dtype(args, [v.dtype for v in inputs], self.floatx)
@@ -258,6 +258,13 @@ def products(entry, inputs, args):
     if entry.name in ("dot", "batch_dot") and inputs[1].rank >= 2:
         return inputs[0].size * inputs[1].size / max(inputs[1].shape[-2], 1)
     return 0
+
+
+def stated_size(args):
+    """Elements of a result whose shape is an argument: known before they are computed."""
+    if "batch" not in args:
+        return 0
+    return args["batch"] * args["filters"] * math.prod(args["result"])
 
 
 class BodyDrawer(Drawer):

@@ -1,10 +1,13 @@
 """The fuzzer of whole graphs, tests/fuzz: a minute with fresh seeds, and what it found before."""
 
+import argparse
+import dataclasses
 import json
 import math
 import os
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 
@@ -15,6 +18,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
 from functions_catalogue import BEYOND, FUNCTIONS, OWN
+from fuzz import __main__ as fuzz_main
 from fuzz import compare, covered, generate, hunt, source
 from fuzz.configurations import Configuration, Worker
 from fuzz.evaluate import Evaluation
@@ -147,3 +151,25 @@ def test_a_wrong_element_is_found(change, worker):
         caught += compare.fault_of(compare.Reference(program), result) is not None
     assert tried > 20
     assert caught >= 0.9 * tried, f"{caught} of {tried}"
+
+
+def killed_job(options, seeds, number, queue):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_job_that_dies_is_a_finding(monkeypatch, capsys):
+    """Nothing was found is said of all seeds, or not at all."""
+    monkeypatch.setattr(fuzz_main, "job", killed_job)
+    options = argparse.Namespace(most=5, keep=None)
+    assert fuzz_main.hunted(options, [[1, 2]]) == 1
+    assert "job 0 ended with status -9" in capsys.readouterr().out
+
+
+def test_a_result_that_is_too_large_is_not_computed():
+    """Of a transposed convolution: seed 8497 once asked for an array of 12 GB."""
+    g = generate.Drawer(1, generate.settings_of(random.Random(1)))
+    args = {"batch": 256, "filters": 256, "result": [191, 64, 2], "size": [1, 1, 1]}
+    x = g.new([256, 1, 1, 1, 1])
+    entry = generate.TABLE["conv3d_transpose"]
+    monster = dataclasses.replace(entry, value=lambda *_: pytest.fail("it was computed"))
+    assert not g.keep(monster, [x, g.new([1, 1, 1, 256, 1])], args)
