@@ -18,9 +18,10 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
 
 from functions_catalogue import BEYOND, FUNCTIONS, OWN
+from cases.engines import wanted
 from fuzz import __main__ as fuzz_main
 from fuzz import compare, covered, generate, hunt, source
-from fuzz.configurations import Configuration, Worker
+from fuzz.configurations import Configuration, Worker, of_engine
 from fuzz.evaluate import Evaluation
 
 FOUND = sorted((TESTS / "fuzz" / "found").glob("*.json"))
@@ -54,10 +55,20 @@ def worker():
     made.stop()
 
 
+@pytest.fixture(scope="module")
+def engine_worker(request):
+    made = Worker(of_engine(request.param, random.Random(0))[0])
+    yield made
+    made.stop()
+
+
 @pytest.mark.parametrize("path", FOUND, ids=program_id)
-def test_what_was_found(path, worker):
+@pytest.mark.parametrize(
+    "engine_worker", [e.name for e in wanted() if e.computes], indirect=True, scope="module"
+)
+def test_what_was_found(path, engine_worker):
     program = json.loads(path.read_text())
-    result = worker.run(program)
+    result = engine_worker.run(program)
     observed = None
     if hunt.needs_observation(program) and "error" not in result:
         observed = result["calls"]
