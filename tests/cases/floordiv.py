@@ -31,6 +31,37 @@ for dtype in ("uint8", "uint16", "uint32", "uint64"):
         dtypes=(dtype,),
     )
 case(operator.floordiv, [rand(3, 4, high=3), 3], oracle=np.floor_divide, dtypes=("int32", "uint8"))
+
+
+def numpy_floordiv(x, y):
+    with np.errstate(all="ignore"):
+        return np.floor_divide(x, y)
+
+
+def compare_with_numpy(a, b, dtype):
+    x, y = K.placeholder((None,), dtype=dtype), K.placeholder((None,), dtype=dtype)
+    [got] = K.function([x, y], [x // y])([a, b])
+    np.testing.assert_array_equal(got, numpy_floordiv(a, b))
+
+
+@check(dtype=("float16", "float32", "float64"))
+def is_not_the_floor_of_a_rounded_quotient(dtype):
+    """1 // 0.1 is 9 where 0.1 is a little more than a tenth; inf // 1 is NaN."""
+    rng = np.random.default_rng(5)
+    odd = [0.0, 1.0, -1.0, 0.1, -0.1, 0.3, 3.0, -7.5, np.inf, -np.inf, np.nan]
+    pairs = np.array([(a, b) for a in odd for b in odd if b and np.isfinite(b)])
+    tenths = np.round(np.stack([rng.uniform(-9, 9, 500), rng.uniform(0.1, 3, 500)], 1), 1)
+    compare_with_numpy(*np.concatenate([pairs, tenths]).astype(dtype).T, dtype)
+
+
+@check(dtype=("float16", "float32", "float64"))
+def by_infinity_rounds_down(dtype):
+    """-1 // inf is -1."""
+    odd = [0.0, 1.0, -1.0, 0.1, -7.5, np.inf, -np.inf, np.nan]
+    pairs = np.array([(a, b) for a in odd for b in (np.inf, -np.inf, np.nan)])
+    compare_with_numpy(*pairs.astype(dtype).T, dtype)
+
+
 families.does_not_broadcast(operator.floordiv, "floordiv")
 families.by_zero(operator.floordiv)
 

@@ -87,6 +87,23 @@ void extreme(Call& c) {
   c.give(y);
 }
 
+/// TensorFlow's own is the floor of the rounded quotient: 1 // 0.1 would be 10, and infinity // 0.5 infinity. The rest of
+/// a division is exact; what is left divides to a whole number up to rounding.
+Value floor_quotient(Graph& g, const Value& a, const Value& b) {
+  const Type t = wide_type(a.type);
+  const Value x = g.cast(a, t), y = g.cast(b, t), zero = g.scalar(t, 0);
+  const Value rest = g.binary("TruncateMod", x, y);
+  const Dims dims = rest.dims;
+  const Value differ =
+      g.compare("NotEqual", g.compare("Less", y, zero), g.compare("Less", rest, zero));
+  const Value steps =
+      g.op("LogicalAnd").in(differ).in(g.compare("NotEqual", rest, zero)).value(kBool, dims);
+  const Value whole = g.binary("RealDiv", g.binary("Sub", x, rest), y);
+  const Value floor = g.unary("Rint", g.binary("Sub", whole, g.cast(steps, t)));
+  const Value by_zero = g.compare("Equal", y, zero);
+  return g.cast(g.select(by_zero, g.binary("RealDiv", x, y), floor), a.type);
+}
+
 /// Integers divided by 0 give 0 and the smallest one by -1 itself; TensorFlow stops at both.
 template <bool kQuotient>
 void divide_floor(Call& c) {
@@ -94,7 +111,7 @@ void divide_floor(Call& c) {
   const char* op = kQuotient ? "FloorDiv" : "FloorMod";
   const Value &a = c.in[0], &b = c.in[1];
   if (is_float(a.type)) {
-    c.give(g.binary(op, a, b));
+    c.give(kQuotient ? floor_quotient(g, a, b) : g.binary(op, a, b));
     return;
   }
   const Value zero = g.scalar(b.type, 0), one = g.scalar(b.type, 1);
