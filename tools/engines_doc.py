@@ -72,6 +72,8 @@ another.
 ## Limits
 
 {limits}
+- NaN and infinities are the same on `tensorflow` and `onnx` as on `native`. Zeros may have the other sign, and numbers below the
+  normal ones may be 0 (`tensorflow` takes them for 0) or have fewer digits ([special_values.md](special_values.md)).
 
 ## What runs where
 
