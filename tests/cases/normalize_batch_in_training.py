@@ -123,6 +123,20 @@ def far_from_zero(shape, first):
     np.testing.assert_allclose(y, want, atol=1e-5 if own else 0.1)
 
 
+@check(shape=((20000, 3), (64, 64, 1, 1, 2), (16, 16, 16, 8)))
+def statistics_of_many_equal_numbers(shape):
+    """Roundings of a running sum of them go one way and do not cancel."""
+    values = np.random.default_rng(3).choice(np.float32([0.1, 1.3, 2.7, 0.9]), shape)
+    x, axes = K.placeholder(shape), list(range(len(shape) - 1))
+    one = K.ones((shape[-1],))
+    y, mean, var = K.function([x], list(K.normalize_batch_in_training(x, one, one, axes)))([values])
+    wide = values.astype("float64")
+    m, v = wide.mean(tuple(axes)), wide.var(tuple(axes))
+    np.testing.assert_allclose(mean, m, rtol=32 * 2.0**-24)
+    np.testing.assert_allclose(var, v, rtol=256 * 2.0**-24)
+    np.testing.assert_allclose(y, (wide - m) / np.sqrt(v + 1e-3) + 1, rtol=2e-5, atol=2e-5)
+
+
 @check
 def second_derivative_where_x_is_also_the_cotangent():
     """The gradient of sum(y * x) by y is x itself: one operand in two places of the same node."""

@@ -22,6 +22,22 @@ def is_exact_enough_when_long(dtype):
     np.testing.assert_allclose(got, n * 0.125, rtol=0 if dtype == "float32" else 4e-3)
 
 
+@check(
+    shape=((4096, 2), (20011, 3), (64, 64, 8), (16, 16, 16, 8), (8, 4096), (4, 1009, 3), (100_000,))
+)
+def keeps_its_digits_when_long(shape):
+    """Few numbers, again and again: roundings of a running sum go one way and do not cancel."""
+    values = np.random.default_rng(3).choice(np.float32([0.1, 1.3, 2.7, 0.9]), shape)
+    axes = [0] if len(shape) == 1 else [1] if shape[0] < 16 else list(range(len(shape) - 1))
+    x = K.placeholder(shape)
+    ys = [K.sum(x, axis=axes), K.sum(x, axis=axes, keepdims=True), K.var(x, axis=axes)]
+    f = K.function([x], ys)
+    wide = values.astype("float64")
+    wanted = [wide.sum(tuple(axes)), wide.sum(tuple(axes), keepdims=True), wide.var(tuple(axes))]
+    for got, want in zip(f([values]), wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=32 * 2.0**-24)
+
+
 @check
 def does_not_depend_on_the_shape_it_comes_in():
     """Sums are cut into blocks of one size, whatever the number of threads is."""

@@ -65,6 +65,8 @@ Value as_signed(Op& op, size_t operand);
 /// uint64 as int64 in the same order, by adding the smallest int64; all else widened.
 Value as_ordered(Op& op, size_t operand);
 bool is_empty(const Value& v);
+/// The sum along axes (in order), of floats in parts: the runtime adds one element after the other, and so loses digits.
+Value sum_along(Op& op, const Value& x, const Ints& axes, bool keepdims);
 /// The attribute `shape`; entries that it leaves to the last operand are taken from there.
 Dims target_shape(Op& op);
 

@@ -39,15 +39,27 @@ Value scale_of(Op& op, const Value& var) {
   return op.b.unary("Reciprocal", op.b.unary("Sqrt", sum));
 }
 
+/// The mean along axes, which stay; as a sum, so that it is as exact as one.
+Value mean_along(Op& op, const Value& x, const Ints& axes) {
+  int64_t n = 1;
+  for (int64_t a : axes) {
+    const Dim& d = x.dims[static_cast<size_t>(a)];
+    if (!d.known() || !op.lowering.is_exact()) return op.b.reduce("ReduceMean", x, axes, true);
+    n *= d.n;
+  }
+  return op.b.binary("Div", sum_along(op, x, axes, true),
+                     op.b.scalar(x.dtype, static_cast<double>(n)));
+}
+
 // y = (x - mean) r gamma + beta
 void batch_norm(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0);
   check_not_empty(x);
   const Ints axes = op.ints("axes");
-  const Value mean = b.reduce("ReduceMean", x, axes, true);
+  const Value mean = mean_along(op, x, axes);
   const Value away = b.binary("Sub", x, mean);
-  const Value var = b.reduce("ReduceMean", b.binary("Mul", away, away), axes, true);
+  const Value var = mean_along(op, b.binary("Mul", away, away), axes);
   const Value factor = b.binary("Mul", scale_of(op, var), spread(op, op.in[1], x, axes));
   op.set(0, b.binary("Add", b.binary("Mul", away, factor), spread(op, op.in[2], x, axes)));
   op.set(1, narrow(op, mean, axes));
@@ -64,14 +76,13 @@ void batch_norm_grad(Op& op) {
   const Value away = b.binary("Sub", x, spread(op, op.in[2], x, axes));
   const Value r = scale_of(op, spread(op, op.in[3], x, axes));
   const Value dy_away = b.binary("Mul", dy, away);
-  const Value pull =
-      b.binary("Mul", b.binary("Mul", r, r), b.reduce("ReduceMean", dy_away, axes, true));
-  const Value centred = b.binary("Sub", dy, b.reduce("ReduceMean", dy, axes, true));
+  const Value pull = b.binary("Mul", b.binary("Mul", r, r), mean_along(op, dy_away, axes));
+  const Value centred = b.binary("Sub", dy, mean_along(op, dy, axes));
   const Value inner = b.binary("Sub", centred, b.binary("Mul", away, pull));
   op.set(0, b.binary("Mul", inner, b.binary("Mul", r, spread(op, op.in[1], x, axes))));
-  const Value p = b.reduce("ReduceSum", dy_away, axes, true);
+  const Value p = sum_along(op, dy_away, axes, true);
   op.set(1, narrow(op, b.binary("Mul", p, r), axes));
-  op.set(2, narrow(op, b.reduce("ReduceSum", dy, axes, true), axes));
+  op.set(2, narrow(op, sum_along(op, dy, axes, true), axes));
 }
 
 }  // namespace

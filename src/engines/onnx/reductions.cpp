@@ -1,9 +1,63 @@
 // Reductions, running sums and products, softmax.
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "lower.h"
 
 namespace horngate::onnx {
+namespace {
+
+constexpr int64_t kLongSum = 512;  // elements; shorter ones lose little
+
+/// The sum along a long axis, which stays with size 1: sums of about sqrt(n) elements, then the sum of those.
+Value long_sum(Builder& b, const Value& x, int64_t axis) {
+  const auto at = static_cast<size_t>(axis);
+  const int64_t n = x.dims[at].n;
+  auto part = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  const int64_t wanted = part;
+  while (n % part != 0 && part > wanted / 4) --part;
+  if (n % part != 0) part = wanted;
+  Ints from(x.dims.size(), 0), to(x.dims.size(), kToEnd), by(x.dims.size(), 1);
+  to[at] = n - n % part;
+  const Value whole = b.slice(x, from, to, by);
+  Dims apart = whole.dims;
+  apart[at] = Dim(to[at] / part);
+  apart.insert(apart.begin() + axis + 1, Dim(part));
+  const Value sums = b.reduce("ReduceSum", b.reshape(whole, apart), {axis + 1}, false);
+  const Value sum = b.reduce("ReduceSum", sums, {axis}, true);
+  if (n % part == 0) return sum;
+  from[at] = to[at];
+  to[at] = kToEnd;
+  const Value rest = b.reduce("ReduceSum", b.slice(x, from, to, by), {axis}, true);
+  return b.binary("Add", sum, rest);
+}
+
+}  // namespace
+
+Value sum_along(Op& op, const Value& x, const Ints& axes, bool keepdims) {
+  Builder& b = op.b;
+  int64_t n = 1;
+  for (int64_t a : axes) n *= std::max<int64_t>(x.dims[static_cast<size_t>(a)].n, 1);
+  if (!is_float(x.dtype) || !op.lowering.is_exact() || !is_static(x.dims) || n < kLongSum)
+    return b.reduce("ReduceSum", x, axes, keepdims);
+  // The last axis first, which leaves the least; each by itself, so that there are sums of sums.
+  Value v = x;
+  for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
+    const int64_t size = v.dims[static_cast<size_t>(*a)].n;
+    if (size >= kLongSum)
+      v = long_sum(b, v, *a);
+    else if (size > 1)
+      v = b.reduce("ReduceSum", v, {*a}, true);
+  }
+  if (keepdims) return v;
+  Dims left;
+  for (int64_t i = 0; i < v.rank(); ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end())
+      left.push_back(v.dims[static_cast<size_t>(i)]);
+  return b.reshape(v, left);
+}
+
 namespace {
 
 constexpr char kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin", kArgMax[] = "ArgMax",
@@ -22,15 +76,7 @@ void reduce(Op& op, const char* name, const Value& x) {
 
 void reduce_sum(Op& op) {
   if (reduced_nothing(op, 0)) return;
-  const Value x = as_signed(op, 0);
-  const Ints axes = op.ints("axes");
-  const bool keepdims = op.number("keepdims") != 0;
-  // The runtime adds all of a long sum one after the other. The last axis by itself first: sums of sums are more
-  // exact, and run on all threads.
-  if (axes.size() < 2 || !is_float(x.dtype) || !op.lowering.is_exact())
-    return op.set(0, op.b.reduce("ReduceSum", x, axes, keepdims));
-  const Value part = op.b.reduce("ReduceSum", x, {axes.back()}, keepdims);
-  op.set(0, op.b.reduce("ReduceSum", part, Ints(axes.begin(), axes.end() - 1), keepdims));
+  op.set(0, sum_along(op, as_signed(op, 0), op.ints("axes"), op.number("keepdims") != 0));
 }
 void reduce_prod(Op& op) {
   if (!reduced_nothing(op, 1)) reduce(op, "ReduceProd", as_signed(op, 0));

@@ -242,6 +242,51 @@ Value Graph::reduce(const char* name, const Value& x, const Dims& axes, bool kee
   return cast(o.value(t, dims), x.type);
 }
 
+/// Along one axis, which stays with size 1: sums of about sqrt(n) elements, then the sum of those.
+Value Graph::long_sum(const Value& x, size_t axis) {
+  const int64_t n = x.dims[axis], at = static_cast<int64_t>(axis);
+  const auto wanted = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
+  int64_t part = wanted;
+  while (n % part != 0 && part > wanted / 4) --part;
+  if (n % part != 0) part = wanted;
+  const int64_t left = n % part;
+  const Dims ones(x.rank(), 1);
+  Dims starts(x.rank(), 0), counts = x.dims, apart = x.dims;
+  counts[axis] = n - left;
+  apart[axis] = n / part;
+  apart.insert(apart.begin() + at + 1, part);
+  const Value whole = reshape(slice(x, starts, counts, ones), apart);
+  const Value sum = reduce("Sum", reduce("Sum", whole, {at + 1}, false), {at}, true);
+  if (left == 0) return sum;
+  starts[axis] = counts[axis];
+  counts[axis] = left;
+  return binary("AddV2", sum, reduce("Sum", slice(x, starts, counts, ones), {at}, true));
+}
+
+Value Graph::sum(const Value& x, const Dims& axes, bool keepdims) {
+  int64_t n = 1;
+  for (int64_t a : axes) n *= std::max<int64_t>(x.dims[static_cast<size_t>(a)], 1);
+  const bool can_split = std::count(x.dims.begin(), x.dims.end(), -1) <= 1;
+  if (!is_float(x.type) || n < kLongSum || count(x.dims) == 0 || !can_split)
+    return reduce("Sum", x, axes, keepdims);
+  // The last axis first, which leaves the least; each by itself, so that there are sums of sums.
+  Value v = cast(x, wide_type(x.type));
+  for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
+    const int64_t size = v.dims[static_cast<size_t>(*a)];
+    if (size >= kLongSum)
+      v = long_sum(v, static_cast<size_t>(*a));
+    else if (size != 1)
+      v = reduce("Sum", v, {*a}, true);
+  }
+  v = cast(v, x.type);
+  if (keepdims) return v;
+  Dims left;
+  for (size_t i = 0; i < v.rank(); ++i)
+    if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end())
+      left.push_back(v.dims[i]);
+  return reshape(v, left);
+}
+
 Value Graph::reshape(const Value& x, const Dims& dims) {
   if (x.dims == dims) return x;
   return op("Reshape")

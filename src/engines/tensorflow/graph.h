@@ -41,6 +41,8 @@ struct Site {
 
 /// Work (multiplications, or so) between two looks at the stop: some milliseconds.
 inline constexpr double kMuchWork = 1e8;
+/// Elements of a sum that is made in parts; shorter ones lose little.
+inline constexpr int64_t kLongSum = 512;
 
 class Graph {
  public:
@@ -102,6 +104,8 @@ class Graph {
   Value select(const Value& condition, const Value& a, const Value& b);
   /// A reduction over axes.
   Value reduce(const char* op, const Value& x, const Dims& axes, bool keepdims);
+  /// The sum over axes, in order, of floats in parts: TensorFlow adds one row after the other, and so loses digits.
+  Value sum(const Value& x, const Dims& axes, bool keepdims);
 
   /// One of the sizes may be open.
   Value reshape(const Value& x, const Dims& dims);
@@ -135,6 +139,8 @@ class Graph {
   void add_function(CFunction* function, const Graph& body);
 
  private:
+  Value long_sum(const Value& x, size_t axis);
+
   CGraphT* graph_;
   int next_ = 0;
   size_t constant_bytes_ = 0;

@@ -69,6 +69,16 @@ struct Norm {
         type == kFloat && axes.size() + 1 == kept.size() && n != 0 && n != 1 &&
         std::find(axes.begin(), axes.end(), static_cast<int64_t>(kept.size()) - 1) == axes.end();
   }
+  /// Whether so many numbers are added that TensorFlow's fused form, one row after the other, loses digits.
+  bool is_long(const Value& x) const {
+    int64_t known = 1;
+    for (int64_t a : axes) known *= std::max<int64_t>(x.dims[static_cast<size_t>(a)], 1);
+    return known >= kLongSum;
+  }
+  /// The mean along the axes, which stay.
+  Value mean(Graph& g, const Value& x, const Value& channel) const {
+    return g.binary("RealDiv", g.sum(x, axes, true), count_of(g, x, channel));
+  }
   Dims rows(const Value& x) const { return {static_cast<int64_t>(n), 1, 1, x.dims.back()}; }
   Value spread(Graph& g, const Value& v) const { return g.reshape(v, kept); }
   /// n in the run; `channel`: something with one number per channel.
@@ -81,12 +91,12 @@ struct Norm {
   }
 };
 
-void describe(Graph::Op& op, const Norm& norm) {
+void describe(Graph::Op& op, const Norm& norm, bool is_training = true) {
   op.type("T", kFloat)
       .type("U", kFloat)
       .real("epsilon", norm.epsilon)
       .text("data_format", "NHWC")
-      .flag("is_training", true);
+      .flag("is_training", is_training);
 }
 
 // y = (x - mean) / sqrt(var + epsilon) * gamma + beta; the fused form gives the unbiased variance
@@ -96,7 +106,7 @@ void batch_norm(Call& c) {
   const Type own = c.in[0].type, t = norm.type;
   const Value x = g.cast(c.in[0], t), gamma = g.cast(c.in[1], t), beta = g.cast(c.in[2], t);
   Value y, mean, var;
-  if (norm.is_fused) {
+  if (norm.is_fused && !norm.is_long(x)) {
     auto op = g.op("FusedBatchNormV3").in(g.reshape(x, norm.rows(x))).in(gamma).in(beta);
     op.in(g.zeros(t, {0})).in(g.zeros(t, {0}));  // statistics come from x
     describe(op, norm);
@@ -109,14 +119,22 @@ void batch_norm(Call& c) {
                                    : g.binary("RealDiv", g.binary("Sub", all, g.scalar(t, 1)), all);
     var = g.binary("Mul", {{made.out.op, 2}, t, gamma.dims}, part);
   } else {
-    const Value wide_mean = g.reduce("Mean", x, norm.axes, true);
-    const Value off = g.binary("Sub", x, wide_mean);
-    const Value wide_var = g.reduce("Mean", g.binary("Mul", off, off), norm.axes, true);
-    const Value r = g.unary("Rsqrt", g.binary("AddV2", wide_var, g.scalar(t, norm.epsilon)));
-    const Value scale = g.binary("Mul", r, norm.spread(g, gamma));
-    y = g.binary("AddV2", g.binary("Mul", off, scale), norm.spread(g, beta));
+    const Value wide_mean = norm.mean(g, x, gamma);
+    const Value squares = g.binary("SquaredDifference", x, wide_mean);
+    const Value wide_var = norm.mean(g, squares, gamma);
     mean = g.reshape(wide_mean, gamma.dims);
     var = g.reshape(wide_var, gamma.dims);
+    if (norm.is_fused) {
+      auto op = g.op("FusedBatchNormV3").in(g.reshape(x, norm.rows(x))).in(gamma).in(beta);
+      op.in(mean).in(var);
+      describe(op, norm, false);
+      y = g.reshape(op.value(t, norm.rows(x)), x.dims);
+    } else {
+      const Value r = g.unary("Rsqrt", g.binary("AddV2", wide_var, g.scalar(t, norm.epsilon)));
+      const Value scale = g.binary("Mul", r, norm.spread(g, gamma));
+      const Value off = g.binary("Sub", x, wide_mean);
+      y = g.binary("AddV2", g.binary("Mul", off, scale), norm.spread(g, beta));
+    }
   }
   c.give(g.cast(y, own));
   c.give(g.cast(mean, own));
@@ -150,8 +168,8 @@ void batch_norm_grad(Call& c) {
     const Value off = g.binary("Sub", x, norm.spread(g, mean));
     const Value wide_var = g.binary("AddV2", norm.spread(g, var), g.scalar(t, norm.epsilon));
     const Value r = g.unary("Rsqrt", wide_var);
-    const Value s = g.reduce("Sum", dy, norm.axes, true);
-    const Value p = g.reduce("Sum", g.binary("Mul", dy, off), norm.axes, true);
+    const Value s = g.sum(dy, norm.axes, true);
+    const Value p = g.sum(g.binary("Mul", dy, off), norm.axes, true);
     const Value per = norm.n >= 0 ? g.scalar(t, 1 / norm.n)
                                   : g.binary("RealDiv", g.scalar(t, 1), norm.count_of(g, x, gamma));
     const Value slope = g.binary("Mul", g.binary("Mul", g.binary("Mul", r, r), p), per);
