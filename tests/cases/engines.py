@@ -50,7 +50,14 @@ ENGINES = {
             "by_infinity_rounds_down-check-*": "x // y is the floor of x / y as rounded",
         },
     ),
-    "tensorflow": Engine("tensorflow", tolerance=1.5),
+    "tensorflow": Engine(
+        "tensorflow",
+        tolerance=1.5,
+        lacks={
+            "statistics_of_many_equal_numbers-check-(20000, 3)-True*": "along one axis of open size it "
+            "adds row after row, and loses digits",
+        },
+    ),
 }
 
 

@@ -123,12 +123,15 @@ def far_from_zero(shape, first):
     np.testing.assert_allclose(y, want, atol=1e-5 if own else 0.1)
 
 
-@check(shape=((20000, 3), (64, 64, 1, 1, 2), (16, 16, 16, 8)))
-def statistics_of_many_equal_numbers(shape):
+@check(
+    shape=((20000, 3), (64, 64, 1, 1, 2), (16, 16, 16, 8)),
+    is_open=(False, True),
+)
+def statistics_of_many_equal_numbers(shape, is_open):
     """Roundings of a running sum of them go one way and do not cancel."""
     values = np.random.default_rng(3).choice(np.float32([0.1, 1.3, 2.7, 0.9]), shape)
-    x, axes = K.placeholder(shape), list(range(len(shape) - 1))
-    one = K.ones((shape[-1],))
+    x = K.placeholder((None,) * (len(shape) - 1) + shape[-1:] if is_open else shape)
+    one, axes = K.ones((shape[-1],)), list(range(len(shape) - 1))
     y, mean, var = K.function([x], list(K.normalize_batch_in_training(x, one, one, axes)))([values])
     wide = values.astype("float64")
     m, v = wide.mean(tuple(axes)), wide.var(tuple(axes))

@@ -57,6 +57,8 @@ class Reference:
     def more_runs(self, count):
         for i in range(min(count, self.most - len(self.noisy))):
             noise = Noise(self.rng, narrow=i % 3 == 1, amplitude=1.5 if i % 2 else 3.0)
+            if len(self.noisy) == 1:  # rounds after each step and does nothing else
+                noise.amplitude = 0.0
             self.noisy.append(self.run(noise, direction=False))
             if self.direction is not None:
                 noise = Noise(self.rng, amplitude=3.0, absolute=0.0 if i % 3 else 2.0)

@@ -263,23 +263,37 @@ Value Graph::long_sum(const Value& x, size_t axis) {
   return binary("AddV2", sum, reduce("Sum", slice(x, starts, counts, ones), {at}, true));
 }
 
-Value Graph::sum(const Value& x, const Dims& axes, bool keepdims) {
+bool is_long_sum(const Dims& dims, const Dims& axes) {
+  constexpr int64_t kUsual = 64;  // of open sizes
   int64_t n = 1;
-  for (int64_t a : axes) n *= std::max<int64_t>(x.dims[static_cast<size_t>(a)], 1);
-  const bool can_split = std::count(x.dims.begin(), x.dims.end(), -1) <= 1;
-  if (!is_float(x.type) || n < kLongSum || count(x.dims) == 0 || !can_split)
+  size_t several = 0;
+  bool has_open = false;
+  for (int64_t a : axes) {
+    const int64_t size = dims[static_cast<size_t>(a)];
+    n *= size < 0 ? kUsual : size;
+    several += size != 1;
+    has_open |= size < 0;
+  }
+  // One axis alone cannot be cut where its size is open.
+  return n >= kLongSum && (several > 1 || !has_open);
+}
+
+Value Graph::sum(const Value& x, const Dims& axes, bool keepdims) {
+  if (!is_float(x.type) || count(x.dims) == 0 || !is_long_sum(x.dims, axes))
     return reduce("Sum", x, axes, keepdims);
+  const bool can_reshape = std::count(x.dims.begin(), x.dims.end(), -1) <= 1;
   // The last axis first, which leaves the least; each by itself, so that there are sums of sums.
   Value v = cast(x, wide_type(x.type));
   for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
     const int64_t size = v.dims[static_cast<size_t>(*a)];
-    if (size >= kLongSum)
+    if (size >= kLongSum && can_reshape)
       v = long_sum(v, static_cast<size_t>(*a));
     else if (size != 1)
       v = reduce("Sum", v, {*a}, true);
   }
   v = cast(v, x.type);
   if (keepdims) return v;
+  if (!can_reshape) return reduce("Sum", v, axes, false);
   Dims left;
   for (size_t i = 0; i < v.rank(); ++i)
     if (std::find(axes.begin(), axes.end(), static_cast<int64_t>(i)) == axes.end())

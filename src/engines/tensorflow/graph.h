@@ -43,6 +43,8 @@ struct Site {
 inline constexpr double kMuchWork = 1e8;
 /// Elements of a sum that is made in parts; shorter ones lose little.
 inline constexpr int64_t kLongSum = 512;
+/// Whether a sum over axes is one, and can be made in parts.
+bool is_long_sum(const Dims& dims, const Dims& axes);
 
 class Graph {
  public:

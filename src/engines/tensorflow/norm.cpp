@@ -69,12 +69,6 @@ struct Norm {
         type == kFloat && axes.size() + 1 == kept.size() && n != 0 && n != 1 &&
         std::find(axes.begin(), axes.end(), static_cast<int64_t>(kept.size()) - 1) == axes.end();
   }
-  /// Whether so many numbers are added that TensorFlow's fused form, one row after the other, loses digits.
-  bool is_long(const Value& x) const {
-    int64_t known = 1;
-    for (int64_t a : axes) known *= std::max<int64_t>(x.dims[static_cast<size_t>(a)], 1);
-    return known >= kLongSum;
-  }
   /// The mean along the axes, which stay.
   Value mean(Graph& g, const Value& x, const Value& channel) const {
     return g.binary("RealDiv", g.sum(x, axes, true), count_of(g, x, channel));
@@ -106,7 +100,8 @@ void batch_norm(Call& c) {
   const Type own = c.in[0].type, t = norm.type;
   const Value x = g.cast(c.in[0], t), gamma = g.cast(c.in[1], t), beta = g.cast(c.in[2], t);
   Value y, mean, var;
-  if (norm.is_fused && !norm.is_long(x)) {
+  // Of many rows the fused form, which adds one after the other, loses digits.
+  if (norm.is_fused && !is_long_sum(x.dims, norm.axes)) {
     auto op = g.op("FusedBatchNormV3").in(g.reshape(x, norm.rows(x))).in(gamma).in(beta);
     op.in(g.zeros(t, {0})).in(g.zeros(t, {0}));  // statistics come from x
     describe(op, norm);
