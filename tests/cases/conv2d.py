@@ -2,7 +2,7 @@
 
 import horngate as K
 import numpy as np
-from cases import oracles
+from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import rand
 
@@ -206,3 +206,10 @@ def one_large_image(number, data_format):
     for ours, along in ((np.sum(dx * turned(v)), (v, filters)), (np.sum(dw * u), (images, u))):
         terms = dy * oracles.conv(*along, data_format="channels_last", **options)
         np.testing.assert_allclose(ours, terms.sum(), atol=1e-5 * np.abs(terms).sum())
+
+
+families.does_not_meet_what_lies_between_taps(
+    lambda x, k: K.conv2d(x, k, dilation_rate=(3, 2), data_format="channels_first"),
+    (2, 3, 8, 7),
+    (2, 3, 3, 2),
+)

@@ -88,3 +88,12 @@ for sizes, size, strides in [((3, 4, 2), (3, 3, 2), (3, 1, 3)), ((1, 5, 3), (3, 
         none=False,
         tol={"float32": 1e-5},
     )
+
+
+families.does_not_meet_what_lies_between_taps(
+    lambda x, k: K.conv3d(
+        x, k, padding="same", dilation_rate=(2, 1, 3), data_format="channels_last"
+    ),
+    (2, 5, 4, 7, 2),
+    (2, 2, 2, 2, 3),
+)

@@ -87,3 +87,12 @@ for data_format in ("channels_last", "channels_first"):
             none=False,
             tol={"float32": 1e-5},
         )
+
+
+families.does_not_meet_what_lies_between_taps(
+    lambda x, k: K.depthwise_conv2d(
+        x, k, padding="same", dilation_rate=(2, 3), data_format="channels_last"
+    ),
+    (2, 7, 9, 3),
+    (2, 2, 3, 2),
+)

@@ -48,6 +48,7 @@ ENGINES = {
             "integers_wrap_around-check-*64*": "integers ride in float64: beyond 2^53 is an error",
             "is_not_the_floor_of_a_rounded_quotient-check-*": "x // y is the floor of x / y as rounded",
             "by_infinity_rounds_down-check-*": "x // y is the floor of x / y as rounded",
+            "only_taps_meet_infinities-check*": "dilated kernels have zeros between their taps",
         },
     ),
     "tensorflow": Engine(

@@ -101,6 +101,29 @@ def near_multiples_of_pi(function, oracle):
     )
 
 
+def does_not_meet_what_lies_between_taps(convolve, x_shape, *kernel_shapes):
+    """Infinities that no tap of a dilated kernel meets do not show, in results and in gradients.
+    Where a 1 shows an infinity does, and nowhere else."""
+
+    @check
+    def only_taps_meet_infinities():
+        x = K.placeholder(x_shape)
+        kernels = [K.constant(0.5, shape=k) for k in kernel_shapes]
+        y = convolve(x, *kernels)
+        c = K.placeholder(K.int_shape(y))
+        [g] = K.gradients(K.sum(y * c), [x])
+        f = K.function([x, c], [y, g])
+        size = [x_shape, K.int_shape(y)]
+        for at in np.random.default_rng(1).integers(0, 10**6, (6, 2)):
+            one = [np.zeros(s, "float32") for s in size]
+            for a, i in zip(one, at):
+                a.flat[i % a.size] = 1
+            endless = [np.where(a == 1, np.float32(np.inf), a) for a in one]
+            plain, odd = f(one), f(endless)
+            for p, o in zip(plain, odd, strict=True):
+                np.testing.assert_array_equal(np.isfinite(o), p == 0)
+
+
 def of_integers(
     function, oracle, *, out="float32", dtypes=("int32", "int64", "uint8"), low=0, high=0.5
 ):

@@ -53,3 +53,13 @@ families.edges(
     [rand(0, 5, 5, 3), rand(3, 3, 3, 2), rand(1, 1, 6, 4)],
     tol={"float32": 1e-5},
 )
+
+
+families.does_not_meet_what_lies_between_taps(
+    lambda x, d, p: K.separable_conv2d(
+        x, d, p, padding="same", dilation_rate=(2, 2), data_format="channels_last"
+    ),
+    (1, 6, 7, 3),
+    (2, 2, 3, 1),
+    (1, 1, 3, 2),
+)

@@ -1,8 +1,8 @@
 // Convolution and its two gradients.
 //
 // Groups of one channel are TensorFlow's depthwise convolution; other groups are cut into plain ones. Where
-// TensorFlow has no dilation the kernel gets zeros between its taps; where it has no free margins the data gets
-// zeros around it.
+// TensorFlow has no dilation every d-th element becomes a sample of its own, and where there are strides too the
+// kernel gets zeros between its taps; where it has no free margins the data gets zeros around it.
 #include <algorithm>
 
 #include "window.h"
@@ -49,6 +49,75 @@ Geometry geometry_of(const Node& n, const Dims& x, const Dims& kernel, const Dim
 
 /// Only the plain 2-D convolution can leave out elements by itself.
 bool dilates_itself(const Geometry& geo) { return !geo.layout.is_3d() && geo.groups == 1; }
+
+bool is_dilated(const Geometry& geo) {
+  return std::any_of(geo.dilation.begin(), geo.dilation.end(), [](int64_t d) { return d > 1; });
+}
+
+/// A dilated convolution as a plain one over the samples that every d-th element makes. (Zeros between the taps would
+/// make NaN of infinities that no tap meets.) Strides would need other elements for each of them.
+struct Apart {
+  Dims block, low, high,
+      cut;  // one entry per spatial axis: d, margins of x, and what y has too much at its end
+
+  static bool fits(const Geometry& geo) {
+    if (!is_dilated(geo)) return false;
+    for (size_t i = 0; i < geo.dilation.size(); ++i)
+      if (geo.strides[i] != 1 || geo.x[i + 1] < 0 || geo.low[i] < 0 || geo.high[i] < 0)
+        return false;
+    return true;
+  }
+  explicit Apart(const Geometry& geo) : block(geo.dilation), low(geo.low), high(geo.high) {
+    for (size_t i = 0; i < block.size(); ++i) {
+      const int64_t n = geo.x[i + 1] + low[i] + high[i];
+      cut.push_back((block[i] - n % block[i]) % block[i]);
+      high[i] += cut[i];
+    }
+  }
+  /// The plain convolution of the samples.
+  Geometry plain(const Geometry& geo) const {
+    Geometry r = geo;
+    int64_t samples = 1;
+    for (size_t i = 0; i < block.size(); ++i) {
+      samples *= block[i];
+      r.x[i + 1] = (geo.x[i + 1] + low[i] + high[i]) / block[i];
+      r.kernel[i] = (geo.kernel[i] - 1) / block[i] + 1;
+      r.y[i + 1] = r.x[i + 1] - r.kernel[i] + 1;
+      r.low[i] = r.high[i] = 0;
+      r.dilation[i] = 1;
+    }
+    for (Dims* d : {&r.x, &r.y})
+      if ((*d)[0] >= 0) (*d)[0] *= samples;
+    return r;
+  }
+  Value to_samples(Graph& g, const Value& v, const Dims& before, const Dims& after,
+                   const Dims& dims) const {
+    return move(g, "SpaceToBatchND", "paddings", v, before, after, dims);
+  }
+  Value from_samples(Graph& g, const Value& v, const Dims& before, const Dims& after,
+                     const Dims& dims) const {
+    return move(g, "BatchToSpaceND", "crops", v, before, after, dims);
+  }
+
+ private:
+  Value move(Graph& g, const char* op, const char* what, const Value& v, const Dims& before,
+             const Dims& after, const Dims& dims) const {
+    Dims sides;
+    for (size_t i = 0; i < block.size(); ++i) {
+      sides.push_back(before[i]);
+      sides.push_back(after[i]);
+    }
+    const Value at = g.constant(kInt64, {static_cast<int64_t>(block.size()), 2}, sides.data());
+    return g.op(op)
+        .in(v)
+        .in(g.ints(block, kInt64))
+        .in(at)
+        .type("T", v.type)
+        .type("Tblock_shape", kInt64)
+        .type(std::string("T").append(what).c_str(), kInt64)
+        .value(v.type, dims);
+  }
+};
 
 /// Puts zeros between the taps: each axis (k) becomes (k, d), padded and cut to (k - 1) d + 1.
 Value dilate(Graph& g, Value k, const Dims& dilation) {
@@ -143,6 +212,13 @@ Value cut_to_one_window(Graph& g, Geometry& geo, const Value& x) {
 }
 
 Value forward(Graph& g, const Geometry& whole, const Value& data, const Value& kernel) {
+  if (Apart::fits(whole) && !dilates_itself(whole)) {
+    const Apart apart(whole);
+    const Geometry plain = apart.plain(whole);
+    const Value y =
+        forward(g, plain, apart.to_samples(g, data, apart.low, apart.high, plain.x), kernel);
+    return apart.from_samples(g, y, Dims(apart.cut.size(), 0), apart.cut, whole.y);
+  }
   Geometry geo = whole;
   const Value x = geo.is_depthwise() ? data : cut_to_one_window(g, geo, data);
   const Margin around = margin(geo);
@@ -159,6 +235,12 @@ Value forward(Graph& g, const Geometry& whole, const Value& data, const Value& k
 }
 
 Value input_grad(Graph& g, const Geometry& geo, const Value& dy, const Value& kernel) {
+  if (Apart::fits(geo)) {
+    const Apart apart(geo);
+    const Geometry plain = apart.plain(geo);
+    const Value to = apart.to_samples(g, dy, Dims(apart.cut.size(), 0), apart.cut, plain.y);
+    return apart.from_samples(g, input_grad(g, plain, to, kernel), apart.low, apart.high, geo.x);
+  }
   const Margin around = margin(geo);
   if (geo.is_depthwise()) {
     const Value k = g.reshape(kernel, depthwise_kernel(geo));
@@ -234,7 +316,7 @@ void conv(Call& c) {
   const Geometry geo = geometry_of(c.node, x.dims, k.dims, c.node.out_dims(0), x.type);
   if (is_empty(x) || is_empty(k)) return c.give(g.zeros(x.type, c.node.out_dims(0)));
   const Value y = grouped(g, geo, geo.layout.data(g, g.cast(x, geo.type)),
-                          kernel_of(g, geo, k, !dilates_itself(geo)), forward);
+                          kernel_of(g, geo, k, !dilates_itself(geo) && !Apart::fits(geo)), forward);
   c.give(g.cast(geo.layout.back(g, y, c.node.out_dims(0)), x.type));
 }
 
@@ -244,7 +326,7 @@ void conv_input_grad(Call& c) {
   const Geometry geo = geometry_of(c.node, c.node.out_dims(0), k.dims, dy.dims, dy.type);
   if (is_empty(dy) || is_empty(k)) return c.give(g.zeros(dy.type, c.node.out_dims(0)));
   const Value dx = grouped(g, geo, geo.layout.data(g, g.cast(dy, geo.type)),
-                           kernel_of(g, geo, k, true), input_grad);
+                           kernel_of(g, geo, k, !Apart::fits(geo)), input_grad);
   c.give(g.cast(geo.layout.back(g, dx, c.node.out_dims(0)), dy.type));
 }
 
