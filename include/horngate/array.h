@@ -15,6 +15,8 @@ struct DLManagedTensor;  // DLPack
 
 namespace horngate {
 
+class EngineMemory;  // memory that only an engine can read
+
 /// Reference-counted memory behind arrays and variables. Data is 64-byte aligned when we allocate it.
 class HORNGATE_API Storage {
  public:
@@ -23,6 +25,8 @@ class HORNGATE_API Storage {
   static Storage allocate(size_t bytes);
   /// Somebody else's memory; release runs when the last reference goes.
   static Storage adopt(void* data, size_t bytes, std::function<void()> release);
+  /// Memory of an engine: data() moves it here.
+  static Storage in_engine(std::shared_ptr<EngineMemory> memory, size_t bytes);
   Storage(const Storage& other) noexcept;
   Storage(Storage&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
   Storage& operator=(Storage other) noexcept {
@@ -34,6 +38,8 @@ class HORNGATE_API Storage {
   void* data() const;
   size_t bytes() const;
   bool unique() const;  // nobody else holds it
+  /// Where it is as long as nobody has asked for data(); else null.
+  std::shared_ptr<EngineMemory> engine_memory() const;
   explicit operator bool() const { return block_ != nullptr; }
   struct Block;
 
@@ -81,6 +87,7 @@ class HORNGATE_API Array {
   static Array view(void* data, DType dtype, Ints dims, Ints strides = {},
                     std::function<void()> release = {});
   static Array over(Storage storage, DType dtype, Ints dims);
+  static Array in_engine(std::shared_ptr<EngineMemory> memory, DType dtype, Ints dims);
 
   /// A sparse matrix in CSR form: int64 indptr (rows + 1) and indices (columns), values. It can be fed to a
   /// sparse placeholder and become a sparse variable; most other members are for dense arrays.
@@ -101,12 +108,15 @@ class HORNGATE_API Array {
   bool is_contiguous() const { return strides_.empty(); }
   const Storage& storage() const { return storage_; }
 
-  void* raw() const { return data_; }
+  /// Where an engine keeps the elements, until somebody asks for them; null when they are here.
+  std::shared_ptr<EngineMemory> engine_memory() const;
+  /// What an engine has kept for itself is copied here first.
+  void* raw() const { return data_ || !storage_ ? data_ : storage_.data(); }
   /// Typed data of a contiguous array; TypeError on another element type.
   template <class T>
   T* data() const {
     check_access(dtype_v<T>);
-    return static_cast<T*>(data_);
+    return static_cast<T*>(raw());
   }
   /// The only element, converted to T as cast() does: integers stay exact.
   template <class T>

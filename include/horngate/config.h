@@ -3,6 +3,7 @@
 // file.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -64,11 +65,15 @@ struct EngineChoice {
   bool operator==(const EngineChoice&) const = default;
 };
 
+/// What an engine is opened with, by name: {"optimization", "basic"}.
+using EngineOptions = std::map<std::string, std::string>;
+
 struct Settings {
   DataFormat image_data_format = DataFormat::channels_last;
   double epsilon = 1e-7;
   DType floatx = DType::float32;
   EngineChoice engine;
+  std::map<std::string, EngineOptions> engine_options;
   bool operator==(const Settings&) const = default;
 };
 
@@ -82,6 +87,9 @@ struct Settings {
 /// The same, final from now on: set_engine refuses to change it. For the registry, when it opens an
 /// engine.
 HORNGATE_API EngineChoice take_engine_choice();
+/// "engine_options" of keras.json for an engine, and over them those of HORNGATE_ENGINE_OPTIONS
+/// ("onnx.optimization=basic,tensorflow.xla=1"). For the registry.
+[[nodiscard]] HORNGATE_API EngineOptions engine_options(std::string_view engine);
 /// Writes "Using <name> backend." to standard error, once per engine. For the registry.
 HORNGATE_API void announce_engine(std::string_view name);
 /// Forgets all of the above, so that the next use reads the file again. For tests.

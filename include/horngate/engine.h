@@ -1,12 +1,15 @@
-/* What a plug-in engine implements: a C interface of about ten functions. A graph goes in, arrays go in and out.
+/* What an engine implements: a C interface of about ten functions. A graph goes in, arrays go in and out.
  *
  * An engine is a shared object named libhorngate_engine_<name>.so that exports hg_engine_main. It is found in the
  * folder horngate/engines beside the library or in a folder listed in HORNGATE_ENGINE_PATH. This header is all it
  * needs: it builds with no other part of Horngate present. See docs/writing_an_engine.md for a walk-through.
  *
  * Rules: no C++ exception, longjmp or library type crosses this border. Inputs stay valid until run returns and
- * are read-only. After an error the outputs are undefined and nothing else has changed. Structs begin with their
- * size and only grow: a reader must not look beyond the size it was given. */
+ * are read-only. After an error the outputs are undefined and nothing else has changed.
+ *
+ * How it grows: each struct has its size in front, new members come at its end, and lists of structs are lists of
+ * pointers to them. A reader does not look beyond the size that it finds (HG_HAS) and takes what is missing for 0. So
+ * engines and hosts of one HG_ABI work together, whichever is older. */
 #ifndef HORNGATE_ENGINE_H
 #define HORNGATE_ENGINE_H
 
@@ -18,7 +21,13 @@ extern "C" {
 #endif
 
 /* Version of this interface; host and engine must agree. */
-#define HG_ABI 1u
+#define HG_ABI 2u
+
+/* Whether the struct that a pointer leads to has a member. */
+#define HG_HAS(pointer, member)                                         \
+  ((size_t)((const char*)&(pointer)->member - (const char*)(pointer)) + \
+       sizeof((pointer)->member) <=                                     \
+   (pointer)->size)
 
 /* Element types: the numbers of horngate::DType. */
 enum {
@@ -65,23 +74,26 @@ enum {
 };
 
 typedef struct {
+  uint32_t size, flags;
   int32_t dtype, rank;
   const int64_t* dims; /* -1 only for engines with HG_CAP_FREE_DIMS */
-  uint32_t flags;
 } hg_type;
 
 /* A sparse matrix in CSR form. */
 typedef struct {
+  uint32_t size;
   int64_t nnz;
   const int64_t* indptr;  /* rows + 1 */
   const int64_t* indices; /* columns, ascending in a row */
   const void* values;
 } hg_sparse;
 
-/* Memory of a value: contiguous, row-major, 64-byte aligned. */
+/* Memory of a value: contiguous, row-major. Inputs are aligned for their elements, since some are a user's arrays as
+ * they came; outputs that the host allocates, and those that an engine supplies, to 64 bytes. Engines with memory of
+ * their own get what their alloc gave. A value without elements may have NULL. */
 typedef struct {
   uint32_t size;
-  hg_type type;
+  const hg_type* type;
   void* data;
   size_t bytes;
   void* owner; /* of whoever sets release */
@@ -95,10 +107,11 @@ enum { HG_ATTR_I64 = 0, HG_ATTR_F64 = 1, HG_ATTR_TEXT = 2, HG_ATTR_TYPE = 3, HG_
  * engines with HG_CAP_FREE_DIMS; all others see numbers. */
 #define HG_FROM_OPERAND INT64_MIN
 
-/* An attribute: n items of int64_t or double, n characters, one int32_t dtype, or one hg_buffer. */
+/* An attribute: n items of int64_t or double, n characters, one int32_t dtype, or one hg_buffer in host memory. */
 typedef struct {
-  const char* key;
+  uint32_t size;
   int32_t kind;
+  const char* key;
   uint32_t n;
   const void* data;
 } hg_attr;
@@ -109,20 +122,19 @@ typedef struct hg_graph hg_graph;
 typedef struct {
   uint32_t size;
   const char* prim;
-  uint32_t rev;     /* revision of the primitive's meaning; 1 so far for all */
-  const char* name; /* the user's name for it, or NULL */
+  const char* name;     /* the user's name for it, or NULL */
+  const char* function; /* the K function that made it, for messages, or NULL */
   uint32_t n_in, n_out, n_attr, n_body;
   const uint32_t *in, *out; /* numbers of values */
-  const hg_attr* attr;
+  const hg_attr* const* attr;
   const hg_graph* const* body; /* scan: 1, cond: 2 */
-  const char* function;        /* the K function that made it, for messages, or NULL */
 } hg_node;
 
 /* Nodes in topological order. Values that are inputs are made by no node. */
 struct hg_graph {
   uint32_t size, n_value, n_node, n_in, n_out;
-  const hg_type* value;
-  const hg_node* node;
+  const hg_type* const* value;
+  const hg_node* const* node;
   const uint32_t *in, *out;
   /* Pairs (number of an output, number of an input) that the caller may pass in the same memory; only given to
    * engines with HG_CAP_IN_PLACE. The result must be as if they were apart. */
@@ -130,13 +142,22 @@ struct hg_graph {
   const uint32_t* in_place;
 };
 
+/* What an engine is opened with. */
+typedef struct {
+  uint32_t size;
+  int32_t threads; /* HORNGATE_NUM_THREADS; 0: the engine's choice */
+  /* From "engine_options" in keras.json and HORNGATE_ENGINE_OPTIONS. An engine refuses those that it does not know. */
+  uint32_t n_option;
+  const char *const *option, *const *value;
+} hg_open;
+
 /* What a run may ask of the host. */
 typedef struct {
   uint32_t size;
-  int (*stopped)(void* ctx);                           /* non-zero: give up with HG_INTERRUPTED */
+  int32_t threads;           /* as in hg_open */
+  int (*stopped)(void* ctx); /* non-zero: give up with HG_INTERRUPTED; may be NULL */
   void (*log)(void* ctx, int level, const char* text); /* a line of print_tensor (level 0) */
   void* ctx;
-  int32_t threads; /* 0: the engine's choice */
 } hg_run;
 
 enum {
@@ -145,40 +166,46 @@ enum {
   HG_CAP_FREE_DIMS = 1,
   HG_CAP_SCAN = 2,
   HG_CAP_COND = 4,
-  HG_CAP_OWN_MEMORY = 8,      /* alloc and copy are its own; this version asks for neither */
+  HG_CAP_OWN_MEMORY = 8,      /* its memory is not the host's: see alloc */
   HG_CAP_CONCURRENT_RUN = 16, /* one executable may run on several threads at once */
   HG_CAP_NO_EMPTY = 32,       /* arrays without elements never reach it */
   HG_CAP_NO_F64 = 64,         /* nor does float64 */
-  HG_CAP_IN_PLACE = 128,    /* honours hg_graph.in_place */
-  HG_CAP_SPARSE = 256,      /* takes sparse values; without it they never reach the engine */
-  HG_CAP_GIVES_MEMORY = 512 /* supplies the memory of its outputs: it gets them with data NULL */
+  HG_CAP_IN_PLACE = 128,      /* honours hg_graph.in_place */
+  HG_CAP_SPARSE = 256,        /* takes sparse values; without it they never reach the engine */
+  HG_CAP_GIVES_MEMORY = 512,  /* supplies the memory of its outputs: it gets them with data NULL */
+  HG_CAP_EVERYTHING = 1024    /* runs all there is as it is: `supports` is not asked */
 };
+
+/* Directions of a copy, as the engine sees them. */
+enum { HG_COPY_IN = 0, HG_COPY_OUT = 1, HG_COPY_WITHIN = 2 };
 
 /* The engine. Functions return 0 or fill the status. Slots marked optional may be NULL. */
 typedef struct {
-  uint32_t abi, size;
+  uint32_t abi, size; /* abi first: hosts of any version find it there */
   const char *name, *version;
   uint64_t caps;
-  /* Once per process. Options: text from the user's configuration, may be empty. */
-  int (*open)(const char* options, void** engine, hg_status* status);
+  /* Once per process. */
+  int (*open)(const hg_open* how, void** engine, hg_status* status);
   /* 1 when the engine can run that node as it is. Pure. */
   int (*supports)(void* engine, const hg_graph* graph, uint32_t node);
   /* The graph is borrowed until return. Any thread. */
   int (*compile)(void* engine, const hg_graph* graph, void** executable, hg_status* status);
   /* in and out in the order of the graph. out.data NULL: the engine supplies memory and sets release. */
-  int (*run)(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+  int (*run)(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
              hg_status* status);
   void (*free_executable)(void* executable);
-  /* Optional: memory of the engine's own. NULL: host memory, plain copies, run returns when it is done. This
-   * version calls none of them. */
-  int (*alloc)(void* engine, size_t bytes, hg_buffer* buffer, hg_status* status);
-  int (*copy)(void* engine, hg_buffer* to, const hg_buffer* from, hg_status* status);
-  int (*sync)(void* engine, hg_status* status);
+  /* For HG_CAP_OWN_MEMORY, else NULL. The host never reads or writes what alloc gives; it copies feeds in, keeps
+   * variables and results there, and copies a result out when somebody reads it. Each function does its work as if
+   * after all that was asked before: a run may return early, a copy out may not. Any thread. */
+  int (*alloc)(void* engine, size_t bytes, void** data, hg_status* status);
+  void (*free)(void* engine, void* data);
+  int (*copy)(void* engine, void* to, const void* from, size_t bytes, int direction,
+              hg_status* status);
   /* Optional: the file or folder of the library that the engine drives. It may be set by open, also by one that
    * fails: then it says what was found and cannot be used. */
   const char* where;
-  /* Optional: about how many bytes an executable keeps until it is freed, with what its first run makes. The host
-   * counts them against HORNGATE_PLAN_BYTES; without it, it guesses. */
+  /* Optional: about how many bytes an executable keeps until it is freed, with what its runs made. The host counts
+   * them against HORNGATE_PLAN_BYTES; without it, it guesses. */
   size_t (*executable_bytes)(void* executable);
 } hg_engine_api;
 
@@ -190,6 +217,9 @@ typedef struct {
 #endif
 typedef const hg_engine_api* (*hg_engine_main_fn)(uint32_t host_abi);
 HG_ENGINE_EXPORT const hg_engine_api* hg_engine_main(uint32_t host_abi);
+
+/* The library's own engine, for one that leaves the work to it: that one links with the library. */
+HG_ENGINE_EXPORT const hg_engine_api* hg_native_engine(uint32_t host_abi);
 
 #ifdef __cplusplus
 }

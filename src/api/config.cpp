@@ -26,6 +26,7 @@ struct State {
   std::atomic<DataFormat> image_data_format{DataFormat::channels_last};
   // Under the mutex, as loading:
   EngineChoice engine;
+  std::map<std::string, EngineOptions> engine_options;
   bool engine_taken = false;
   std::vector<std::string> announced;
 };
@@ -45,6 +46,7 @@ void load(State& s) {
   s.epsilon = settings.epsilon;
   s.image_data_format = settings.image_data_format;
   s.engine = std::move(settings.engine);
+  s.engine_options = std::move(settings.engine_options);
   s.ready.store(true, std::memory_order_release);
 }
 
@@ -102,6 +104,13 @@ EngineChoice take_engine_choice() {
   const std::lock_guard lock(state_mutex);
   s.engine_taken = true;
   return s.engine;
+}
+
+EngineOptions engine_options(std::string_view engine) {
+  State& s = loaded();
+  const std::lock_guard lock(state_mutex);
+  const auto at = s.engine_options.find(std::string(engine));
+  return at == s.engine_options.end() ? EngineOptions() : at->second;
 }
 
 void set_engine(std::string_view name) {

@@ -140,7 +140,7 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
   for (VariableState* v : sorted) v->guard.lock();
   for (size_t i = 0; i < states.size(); ++i) {
     states[i]->value = std::move(fresh[i]);
-    states[i]->version = VariableState::next_version();
+    states[i]->is_new();
   }
   for (VariableState* v : sorted) v->guard.unlock();
 }

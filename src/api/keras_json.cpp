@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 
 #include "engines/names.h"
@@ -112,6 +113,26 @@ class File {
       fail_at(line_of(key), key, " must be a finite number, 0 or more; got ", text(value), ".",
               kHint);
     return number;
+  }
+
+  /// {"onnx": {"optimization": "basic"}}; values may be numbers or truths too.
+  std::map<std::string, EngineOptions> options(const char* key) const {
+    std::map<std::string, EngineOptions> all;
+    const auto wrong = [&](const Json& got) {
+      fail_at(line_of(key), key,
+              " must hold names of engines and for each its options, as {\"onnx\": ",
+              "{\"optimization\": \"basic\"}}; got ", text(got), ".", kHint);
+    };
+    const Json& engines = fields_.at(key);
+    if (!engines.is_object()) wrong(engines);
+    for (const auto& [engine, options] : engines.items()) {
+      if (!options.is_object()) wrong(options);
+      for (const auto& [name, value] : options.items()) {
+        if (value.is_structured() || value.is_null()) wrong(value);
+        all[engine][name] = value.is_string() ? value.get<std::string>() : value.dump();
+      }
+    }
+    return all;
   }
 
   /// "<path>, line 3", where the errors about a field begin.
@@ -271,6 +292,20 @@ EngineChoice choose_engine(const File* file, const std::string& path) {
   return {without_module(named), path};
 }
 
+// "onnx.optimization=basic,tensorflow.xla=1"
+void add_options(std::string_view list, std::map<std::string, EngineOptions>& to) {
+  while (!list.empty()) {
+    const std::string_view one = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(one.size() + 1, list.size()));
+    const size_t dot = one.find('.'), equals = one.find('=');
+    check(dot != one.npos && equals != one.npos && 0 < dot && dot + 1 < equals,
+          "HORNGATE_ENGINE_OPTIONS",
+          "must be a list as onnx.optimization=basic,tensorflow.xla=1; got ", in_quotes(one), ".");
+    to[std::string(one.substr(0, dot))][std::string(one.substr(dot + 1, equals - dot - 1))] =
+        one.substr(equals + 1);
+  }
+}
+
 }  // namespace
 
 std::string keras_home() {
@@ -287,20 +322,23 @@ std::string keras_home() {
 Settings read_settings() {
   Settings s;
   const std::string path = (fs::path(keras_home()) / "keras.json").string();
-  if (!is_there(path)) {
-    if (!environment_flag("HORNGATE_NO_CONFIG_WRITE")) write_defaults(path);
-    s.engine = choose_engine(nullptr, path);
-    return s;
-  }
-  const File file(path, read_text(path));
-  if (file.has("image_data_format"))
-    s.image_data_format = image_data_format_from(file);
-  else if (file.has("image_dim_ordering"))
-    s.image_data_format = dim_ordering_from(file);
-  if (file.has("epsilon")) s.epsilon = file.number("epsilon");
-  if (file.has("floatx"))
-    s.floatx = keras_json::floatx_from(file.string("floatx"), file.where("floatx"), kHint);
-  s.engine = choose_engine(&file, path);
+  std::optional<File> file;
+  if (is_there(path))
+    file.emplace(path, read_text(path));
+  else if (!environment_flag("HORNGATE_NO_CONFIG_WRITE"))
+    write_defaults(path);
+  const auto has = [&](const char* key) { return file && file->has(key); };
+  if (has("image_data_format"))
+    s.image_data_format = image_data_format_from(*file);
+  else if (has("image_dim_ordering"))
+    s.image_data_format = dim_ordering_from(*file);
+  if (has("epsilon")) s.epsilon = file->number("epsilon");
+  if (has("floatx"))
+    s.floatx = keras_json::floatx_from(file->string("floatx"), file->where("floatx"), kHint);
+  s.engine = choose_engine(file ? &*file : nullptr, path);
+  if (has("engine_options")) s.engine_options = file->options("engine_options");
+  add_options(environment_text("HORNGATE_ENGINE_OPTIONS"), s.engine_options);
+  check(!s.engine_options.contains("native"), "engine_options", "engine native takes no options.");
   return s;
 }
 

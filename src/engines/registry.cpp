@@ -125,16 +125,32 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   check<RuntimeError>(api->abi == HG_ABI, who, path, " has interface version ", api->abi,
                       "; this library has ", HG_ABI, ".");
   // Optional slots are last: an older plug-in may end before them, but not before free_executable.
-  check<RuntimeError>(api->size >= offsetof(hg_engine_api, alloc) && api->open && api->supports &&
-                          api->compile && api->run && api->free_executable,
+  check<RuntimeError>(HG_HAS(api, free_executable) && api->open && api->supports && api->compile &&
+                          api->run && api->free_executable,
                       who, path, " lacks functions that every engine must have.");
   check<RuntimeError>(api->name && api->version, who, path, " has no name or no version.");
+  if (api->caps & HG_CAP_OWN_MEMORY) {
+    check<RuntimeError>(HG_HAS(api, copy) && api->alloc && api->free && api->copy, who, path,
+                        " has memory of its own, but lacks alloc, free or copy.");
+    check<RuntimeError>(!(api->caps & HG_CAP_SPARSE), who, path,
+                        " has memory of its own and takes sparse values; it must not do both.");
+  }
   Engine e;
   e.api = api;
   e.path = path;
+  e.threads = static_cast<int32_t>(environment_count("HORNGATE_NUM_THREADS", kMostThreads));
+  // What is part of the library takes none, and must work beside a keras.json that does not.
+  const EngineOptions options = path.empty() ? EngineOptions() : engine_options(name);
+  std::vector<const char*> keys, values;
+  for (const auto& [key, value] : options) {
+    keys.push_back(key.c_str());
+    values.push_back(value.c_str());
+  }
+  const hg_open how = {sizeof(hg_open), e.threads, static_cast<uint32_t>(keys.size()), keys.data(),
+                       values.data()};
   hg_status status{};
   status.size = sizeof status;
-  if (guarded(name, "open", [&] { return api->open("", &e.self, &status); }) != 0)
+  if (guarded(name, "open", [&] { return api->open(&how, &e.self, &status); }) != 0)
     fail<RuntimeError>(who, "could not be opened: ", text_in(status));
   check<RuntimeError>(api->name && api->version, who, path, " has no name or no version.");
   return e;
@@ -173,8 +189,7 @@ Engine load(const std::string& name, const fs::path& path) {
 
 /// What the engine drives, as far as open got.
 std::string where_of(const hg_engine_api* api) {
-  const bool has = api && api->abi == HG_ABI &&
-                   api->size >= offsetof(hg_engine_api, where) + sizeof api->where && api->where;
+  const bool has = api && api->abi == HG_ABI && HG_HAS(api, where) && api->where;
   return has ? api->where : "";
 }
 
@@ -182,7 +197,8 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
   if (const auto it = r.open.find(name); it != r.open.end()) return *it->second;
   Engine e;
   if (name == "native") {
-    e = open_api(native::engine_main(HG_ABI), name, "");
+    e = open_api(hg_native_engine(HG_ABI), name, "");
+    e.compile_graph = native::compile_graph;
   } else {
     const auto all = plugins();
     const auto it = all.find(name);
@@ -223,10 +239,8 @@ bool Engine::supports(const hg_graph* graph, uint32_t node) const {
   return guarded(api->name, "supports", [&] { return api->supports(self, graph, node) != 0; });
 }
 
-bool Engine::is_native() const { return this == &native_engine(); }
-
 void* Engine::compile(const Graph& graph) const {
-  if (is_native()) return native::compile_graph(graph);
+  if (compile_graph) return compile_graph(graph);
   const CGraph c(graph);
   void* executable = nullptr;
   hg_status status{};
@@ -237,7 +251,8 @@ void* Engine::compile(const Graph& graph) const {
   return executable;
 }
 
-void Engine::run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
+void Engine::run(void* executable, const hg_buffer* const* in, hg_buffer* const* out,
+                 const hg_run* run) const {
   // The text of a status is long: only its head is cleared on this path.
   hg_status status;
   status.size = sizeof status;
@@ -256,15 +271,34 @@ void Engine::free_executable(void* executable) const noexcept {
 }
 
 size_t Engine::executable_bytes(void* executable) const {
-  const bool has =
-      api->size >= offsetof(hg_engine_api, executable_bytes) + sizeof api->executable_bytes &&
-      api->executable_bytes;
-  if (!has) return 0;
+  if (!HG_HAS(api, executable_bytes) || !api->executable_bytes) return 0;
   return guarded(api->name, "executable_bytes", [&] { return api->executable_bytes(executable); });
 }
 
-size_t Engine::derived_bytes(const void* executable) const {
-  return is_native() ? native::derived_bytes_of(executable) : 0;
+void* Engine::alloc(size_t bytes) const {
+  void* data = nullptr;
+  hg_status status{};
+  status.size = sizeof status;
+  if (guarded(api->name, "alloc", [&] { return api->alloc(self, bytes, &data, &status); }) != 0)
+    throw_of(*this, "alloc", status);
+  check<RuntimeError>(data != nullptr, text_of("engine ", api->name), "its function alloc gave ",
+                      "nothing for ", bytes, " bytes.");
+  return data;
+}
+
+void Engine::free(void* data) const noexcept {
+  try {
+    api->free(self, data);
+  } catch (...) {  // against the rules, and there is nobody to tell
+  }
+}
+
+void Engine::copy(void* to, const void* from, size_t bytes, int direction) const {
+  hg_status status{};
+  status.size = sizeof status;
+  const int failed = guarded(api->name, "copy",
+                             [&] { return api->copy(self, to, from, bytes, direction, &status); });
+  if (failed != 0) throw_of(*this, "copy", status);
 }
 
 const Engine& native_engine() {
@@ -274,21 +308,26 @@ const Engine& native_engine() {
 
 bool evaluate(const Graph& graph, std::span<const Array> in, Array& out) {
   const Engine& native = native_engine();
-  hg_status status{};
-  status.size = sizeof status;
-  void* executable = nullptr;
-  const CGraph c(graph);
-  if (native.api->compile(native.self, c.get(), &executable, &status) != 0) return false;
+  // Only the memory counts to native: types come from the graph.
   std::vector<hg_buffer> buffers;
-  for (size_t i = 0; i < in.size(); ++i)
-    buffers.push_back(buffer_of(graph.values[graph.inputs[i]], in[i].raw()));
-  hg_buffer result = buffer_of(graph.values[graph.outputs[0]], out.raw());
-  const int failed = native.api->run(executable, buffers.data(), &result, nullptr, &status);
-  native.api->free_executable(executable);
-  return !failed;
+  std::vector<const hg_buffer*> list;
+  const hg_type type = c_type(graph.values[graph.outputs[0]]);
+  for (const Array& a : in) buffers.push_back(buffer_of(type, a.nbytes(), a.raw()));
+  for (const hg_buffer& b : buffers) list.push_back(&b);
+  hg_buffer result = buffer_of(type, out.nbytes(), out.raw());
+  hg_buffer* const results = &result;
+  void* executable = nullptr;
+  bool is_done = false;
+  try {
+    executable = native.compile(graph);
+    native.run(executable, list.data(), &results, nullptr);
+    is_done = true;
+  } catch (const Error&) {  // left to the run, which tells it with its place
+  }
+  if (executable) native.free_executable(executable);
+  return is_done;
 }
 
-size_t derived_bytes_held() { return native::derived_bytes_held(); }
 void release_idle_memory() { native::release_arenas(); }
 
 const Engine& find_engine(const std::string& name, const std::string& origin) {

@@ -15,26 +15,29 @@ namespace horngate {
 struct Engine {
   const hg_engine_api* api = nullptr;
   void* self = nullptr;
-  std::string path;  // empty for native
+  std::string path;     // of a plug-in; empty for what is part of the library
+  int32_t threads = 0;  // that the user asks for
+  /// What is part of the library takes graphs as they are: in the C form a large one would be held three times.
+  void* (*compile_graph)(const Graph& graph) = nullptr;
   bool has(uint64_t cap) const { return api->caps & cap; }
-  bool is_native() const;
 
   // The functions of the interface. What an engine says or, against the rules, throws is thrown as our error.
   bool supports(const hg_graph* graph, uint32_t node) const;
   void* compile(const Graph& graph) const;
-  void run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run) const;
+  void run(void* executable, const hg_buffer* const* in, hg_buffer* const* out,
+           const hg_run* run) const;
   void free_executable(void* executable) const noexcept;
   /// What an executable keeps, as far as the engine tells; 0: it does not.
   size_t executable_bytes(void* executable) const;
-  /// What one of native keeps besides: values that it derived from variables.
-  size_t derived_bytes(const void* executable) const;
+  // Only with HG_CAP_OWN_MEMORY.
+  void* alloc(size_t bytes) const;
+  void free(void* data) const noexcept;
+  void copy(void* to, const void* from, size_t bytes, int direction) const;
 };
 
 const Engine& native_engine();
 /// Runs a graph with one output once, on native; false when that fails.
 bool evaluate(const Graph& graph, std::span<const Array> in, Array& out);
-/// Bytes that all executables of native derived from variables.
-size_t derived_bytes_held();
 /// Gives memory that no run uses back to the system.
 void release_idle_memory();
 /// Loads and opens an engine once per process. The error says what exists and how to get the one asked for;

@@ -57,7 +57,7 @@ class Exporter {
 
  private:
   const hg_type& type(size_t input) const {
-    return c_graph_.get()->value[c_graph_.get()->in[input]];
+    return *c_graph_.get()->value[c_graph_.get()->in[input]];
   }
 
   void find_used() {

@@ -8,21 +8,36 @@
 #include "ir/primitive.h"
 
 namespace horngate {
+namespace {
+
+template <class T>
+std::vector<const T*> pointers_to(const std::vector<T>& all) {
+  std::vector<const T*> list;
+  list.reserve(all.size());
+  for (const T& x : all) list.push_back(&x);
+  return list;
+}
+
+}  // namespace
 
 struct CGraph::Impl final : AttrVisitor {
   hg_graph graph{};
   std::vector<hg_type> types;
+  std::vector<const hg_type*> type_list;
   std::vector<hg_node> nodes;
-  std::vector<uint32_t> in, out;
-  std::vector<std::vector<hg_attr>> attrs;
+  std::vector<const hg_node*> node_list;
+  std::deque<hg_attr> attrs;
+  std::vector<const hg_attr*> attr_list;  // of all nodes, one after the other
   std::vector<std::unique_ptr<CGraph>> bodies;
   std::vector<std::vector<const hg_graph*>> body_pointers;
   std::deque<int64_t> numbers;
   std::deque<int32_t> dtypes;
+  std::deque<hg_type> buffer_types;
   std::deque<hg_buffer> buffers;
 
   void add(const char* key, int32_t kind, size_t n, const void* data) {
-    attrs.back().push_back({key, kind, static_cast<uint32_t>(n), data});
+    attrs.push_back({sizeof(hg_attr), kind, key, static_cast<uint32_t>(n), data});
+    attr_list.push_back(&attrs.back());
   }
   void operator()(const char* k, const int64_t& v) override { add(k, HG_ATTR_I64, 1, &v); }
   void operator()(const char* k, const double& v) override { add(k, HG_ATTR_F64, 1, &v); }
@@ -41,41 +56,33 @@ struct CGraph::Impl final : AttrVisitor {
     add(k, HG_ATTR_I64, v.size(), v.data());
   }
   void operator()(const char* k, const Array& v) override {
-    buffers.push_back(
-        {sizeof(hg_buffer),
-         {static_cast<int32_t>(v.dtype()), static_cast<int32_t>(v.ndim()), v.dims().data(), 0},
-         v.raw(),
-         v.nbytes(),
-         nullptr,
-         nullptr,
-         0});
+    buffer_types.push_back({sizeof(hg_type), 0, static_cast<int32_t>(v.dtype()),
+                            static_cast<int32_t>(v.ndim()), v.dims().data()});
+    buffers.push_back(buffer_of(buffer_types.back(), v.nbytes(), v.raw()));
     add(k, HG_ATTR_BUFFER, 1, &buffers.back());
   }
 
   void convert(const Graph& g) {
-    for (const TensorType& t : g.values)
-      types.push_back({static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
-                       t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u});
+    types.reserve(g.values.size());
+    for (const TensorType& t : g.values) types.push_back(c_type(t));
     for (uint32_t i : g.stable) types[g.inputs[i]].flags |= HG_TYPE_STABLE;
-    attrs.reserve(g.nodes.size());
+    type_list = pointers_to(types);
     nodes.reserve(g.nodes.size());
     for (const GraphNode& n : g.nodes) {
       const Primitive& p = primitive(n.prim);
-      attrs.emplace_back();
+      const size_t first = attr_list.size();
       p.visit(n.attrs.get(), *this);
       hg_node c{};
       c.size = sizeof(hg_node);
       c.prim = p.name;
-      c.rev = 1;
       c.name = n.name ? n.name->c_str() : nullptr;
       c.function = n.name.function;
       c.n_in = static_cast<uint32_t>(n.in.size());
       c.n_out = static_cast<uint32_t>(n.out.size());
-      c.n_attr = static_cast<uint32_t>(attrs.back().size());
+      c.n_attr = static_cast<uint32_t>(attr_list.size() - first);
       c.n_body = static_cast<uint32_t>(n.bodies.size());
       c.in = n.in.data();
       c.out = n.out.data();
-      c.attr = attrs.back().data();
       if (!n.bodies.empty()) {
         body_pointers.emplace_back();
         for (const GraphRef& b : n.bodies) {
@@ -86,13 +93,20 @@ struct CGraph::Impl final : AttrVisitor {
       }
       nodes.push_back(c);
     }
+    // The list has grown until now and does no more.
+    const hg_attr* const* next = attr_list.data();
+    for (hg_node& n : nodes) {
+      n.attr = next;
+      next += n.n_attr;
+    }
+    node_list = pointers_to(nodes);
     graph = {sizeof(hg_graph),
              static_cast<uint32_t>(types.size()),
              static_cast<uint32_t>(nodes.size()),
              static_cast<uint32_t>(g.inputs.size()),
              static_cast<uint32_t>(g.outputs.size()),
-             types.data(),
-             nodes.data(),
+             type_list.data(),
+             node_list.data(),
              g.inputs.data(),
              g.outputs.data(),
              static_cast<uint32_t>(g.in_place.size() / 2),
@@ -109,15 +123,13 @@ TensorType import_type(const hg_type& t) {
                     t.flags & HG_TYPE_SPARSE);
 }
 
-hg_buffer buffer_of(const TensorType& t, void* data) {
-  return {sizeof(hg_buffer),
-          {static_cast<int32_t>(t.dtype), static_cast<int32_t>(t.shape.ndim()),
-           t.shape.dims().data(), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u},
-          data,
-          t.sparse ? sizeof(hg_sparse) : t.nbytes(),
-          nullptr,
-          nullptr,
-          0};
+hg_type c_type(const TensorType& t) {
+  return {sizeof(hg_type), t.sparse ? uint32_t{HG_TYPE_SPARSE} : 0u, static_cast<int32_t>(t.dtype),
+          static_cast<int32_t>(t.shape.ndim()), t.shape.dims().data()};
+}
+
+hg_buffer buffer_of(const hg_type& type, size_t bytes, void* data) {
+  return {sizeof(hg_buffer), &type, data, bytes, nullptr, nullptr, 0};
 }
 
 namespace {
@@ -150,7 +162,7 @@ class Reader final : public AttrReader {
   void operator()(const char* k, Array& v) override {
     if (const hg_attr* a = find(k, HG_ATTR_BUFFER)) {
       const auto* b = static_cast<const hg_buffer*>(a->data);
-      const TensorType t = import_type(b->type);
+      const TensorType t = import_type(*b->type);
       // Copied: the graph is only borrowed during compile.
       v = Array::view(b->data, t.dtype, t.shape.dims()).copy();
     }
@@ -159,10 +171,10 @@ class Reader final : public AttrReader {
  private:
   const hg_attr* find(const char* key, int32_t kind) const {
     for (uint32_t i = 0; i < node_.n_attr; ++i)
-      if (std::strcmp(node_.attr[i].key, key) == 0) {
-        check<TypeError>(node_.attr[i].kind == kind, node_.prim, "attribute ", key,
+      if (std::strcmp(node_.attr[i]->key, key) == 0) {
+        check<TypeError>(node_.attr[i]->kind == kind, node_.prim, "attribute ", key,
                          " has another kind than expected.");
-        return &node_.attr[i];
+        return node_.attr[i];
       }
     return nullptr;
   }
@@ -174,15 +186,15 @@ class Reader final : public AttrReader {
 Graph import_graph(const hg_graph& c) {
   Graph g;
   g.values.reserve(c.n_value);
-  for (uint32_t i = 0; i < c.n_value; ++i) g.values.push_back(import_type(c.value[i]));
+  for (uint32_t i = 0; i < c.n_value; ++i) g.values.push_back(import_type(*c.value[i]));
   g.inputs.assign(c.in, c.in + c.n_in);
   g.outputs.assign(c.out, c.out + c.n_out);
   for (uint32_t i = 0; i < c.n_in; ++i)
-    if (c.value[c.in[i]].flags & HG_TYPE_STABLE) g.stable.push_back(i);
+    if (c.value[c.in[i]]->flags & HG_TYPE_STABLE) g.stable.push_back(i);
   g.in_place.assign(c.in_place, c.in_place + 2 * size_t{c.n_in_place});
   g.nodes.reserve(c.n_node);
   for (uint32_t i = 0; i < c.n_node; ++i) {
-    const hg_node& n = c.node[i];
+    const hg_node& n = *c.node[i];
     const std::optional<Prim> prim = find_primitive(n.prim);
     check<NotImplementedError>(prim.has_value(), "engine", "there is no primitive \"", n.prim,
                                "\".");

@@ -26,7 +26,9 @@ Graph import_graph(const hg_graph& graph);
 
 TensorType import_type(const hg_type& type);
 
-/// Memory of a value, as engines get it. The type must outlive the buffer.
-hg_buffer buffer_of(const TensorType& type, void* data);
+/// A type as engines get it; it points at the dimensions.
+hg_type c_type(const TensorType& type);
+/// Memory of a value, as engines get it.
+hg_buffer buffer_of(const hg_type& type, size_t bytes, void* data = nullptr);
 
 }  // namespace horngate

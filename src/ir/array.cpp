@@ -10,6 +10,7 @@
 #include "ir/convert_element.h"
 #include "ir/dispatch_dtype.h"
 #include "ir/dlpack.h"
+#include "ir/engine_memory.h"
 
 namespace horngate {
 
@@ -64,6 +65,18 @@ Array Array::over(Storage storage, DType dtype, Ints dims) {
   a.data_ = storage.data();
   a.storage_ = std::move(storage);
   return a;
+}
+
+Array Array::in_engine(std::shared_ptr<EngineMemory> memory, DType dtype, Ints dims) {
+  Array a;
+  a.dtype_ = dtype;
+  a.dims_ = std::move(dims);
+  a.storage_ = Storage::in_engine(std::move(memory), a.nbytes());
+  return a;
+}
+
+std::shared_ptr<EngineMemory> Array::engine_memory() const {
+  return data_ || !storage_ ? nullptr : storage_.engine_memory();
 }
 
 Array Array::sparse(Array indptr, Array indices, Array values, Ints dims) {
@@ -137,7 +150,7 @@ T Array::item_as() const {
   check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(),
         ".");
   return with_dtype(dtype_, [&](auto zero) {
-    return convert_element<T>(*static_cast<const decltype(zero)*>(data_));
+    return convert_element<T>(*static_cast<const decltype(zero)*>(raw()));
   });
 }
 double Array::item_as_double() const { return item_as<double>(); }
@@ -150,7 +163,12 @@ Array Array::copy() const {
   Array out(dtype_, dims_);
   const int64_t n = size();
   if (is_contiguous()) {
-    if (n) std::memcpy(out.data_, data_, nbytes());
+    // What an engine has stays there.
+    const auto held = data_ ? nullptr : engine_memory();
+    if (held)
+      held->copy_out(out.data_);
+    else if (n)
+      std::memcpy(out.data_, raw(), nbytes());
     return out;
   }
   with_bytes(dtype_, [&](auto zero) {
@@ -169,11 +187,11 @@ Array Array::cast(DType dtype) const {
   const int64_t n = size();
   with_dtype(dtype_, [&](auto from_zero) {
     using From = decltype(from_zero);
+    const auto* data = static_cast<const From*>(raw());
     with_dtype(dtype, [&](auto to_zero) {
       using To = decltype(to_zero);
       for_each_offset(dims_, strides_, n, [&](int64_t from, int64_t to) {
-        static_cast<To*>(out.data_)[to] =
-            convert_element<To>(static_cast<const From*>(data_)[from]);
+        static_cast<To*>(out.data_)[to] = convert_element<To>(data[from]);
       });
     });
   });
@@ -204,7 +222,7 @@ Array Array::rows(int64_t begin, int64_t end) const {
     for (size_t i = 1; i < dims_.size(); ++i) stride *= dims_[i];
   else
     stride = strides_[0];
-  a.data_ = static_cast<char*>(data_) + begin * stride * static_cast<int64_t>(size_of(dtype_));
+  a.data_ = static_cast<char*>(raw()) + begin * stride * static_cast<int64_t>(size_of(dtype_));
   a.dims_[0] = end - begin;
   return a;
 }
@@ -242,7 +260,7 @@ DLManagedTensor* Array::to_dlpack() const {
     int64_t stride = 1;
     for (size_t i = dims_.size(); i-- > 0; stride *= dims_[i]) e->strides[i] = stride;
   }
-  e->managed.dl_tensor = {data_,
+  e->managed.dl_tensor = {raw(),
                           {kDLCPU, 0},
                           static_cast<int32_t>(dims_.size()),
                           dlpack_type(dtype_),

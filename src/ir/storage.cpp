@@ -9,17 +9,31 @@
 
 #include "horngate/array.h"
 #include "ir/check.h"
+#include "ir/engine_memory.h"
 #include "ir/fork.h"
 
 namespace horngate {
 
+namespace {
+
+/// What is with an engine until somebody asks for it.
+struct InEngine {
+  ForkMutex mutex;  // held while the engine copies
+  std::shared_ptr<EngineMemory> memory;
+  Storage here;
+};
+
+}  // namespace
+
 struct alignas(64) Storage::Block {
   std::atomic<uint32_t> refs{1};
-  void* data = nullptr;
+  bool is_adopted = false;
+  std::atomic<void*> data{nullptr};
   size_t bytes = 0;
-  size_t capacity = 0;  // 0: adopted
   std::function<void()> release;
+  std::unique_ptr<InEngine> in_engine;
 };
+static_assert(sizeof(Storage::Block) == 64, "arrays are made in every call");
 static_assert(sizeof(Storage::Block) % 64 == 0, "data follows the block and must stay aligned");
 
 namespace {
@@ -223,9 +237,8 @@ Storage Storage::allocate(size_t bytes) {
   const size_t capacity = rounded(bytes);
   void* memory = take(capacity);
   auto* block = new (memory) Block;
-  block->data = block + 1;
+  block->data.store(block + 1, std::memory_order_relaxed);
   block->bytes = bytes;
-  block->capacity = capacity ? capacity : 64;
   Storage s;
   s.block_ = block;
   return s;
@@ -233,11 +246,20 @@ Storage Storage::allocate(size_t bytes) {
 
 Storage Storage::adopt(void* data, size_t bytes, std::function<void()> release) {
   auto* block = new Block;
-  block->data = data;
+  block->data.store(data, std::memory_order_relaxed);
   block->bytes = bytes;
+  block->is_adopted = true;
   block->release = std::move(release);
   Storage s;
   s.block_ = block;
+  return s;
+}
+
+Storage Storage::in_engine(std::shared_ptr<EngineMemory> memory, size_t bytes) {
+  auto held = std::make_unique<InEngine>();
+  held->memory = std::move(memory);
+  Storage s = adopt(nullptr, bytes, {});
+  s.block_->in_engine = std::move(held);
   return s;
 }
 
@@ -248,7 +270,7 @@ Storage::Storage(const Storage& other) noexcept : block_(other.block_) {
 Storage::~Storage() {
   if (!block_ || block_->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (block_->release) block_->release();
-  if (block_->capacity) {
+  if (!block_->is_adopted) {
     const size_t capacity = rounded(block_->bytes);
     block_->~Block();
     give(block_, capacity);
@@ -257,7 +279,26 @@ Storage::~Storage() {
   }
 }
 
-void* Storage::data() const { return block_->data; }
+void* Storage::data() const {
+  void* data = block_->data.load(std::memory_order_acquire);
+  if (data || !block_->in_engine) return data;
+  InEngine& held = *block_->in_engine;
+  std::lock_guard lock(held.mutex);
+  if (held.memory) {
+    Storage here = allocate(block_->bytes);
+    held.memory->copy_out(here.data());
+    held.here = std::move(here);
+    // Whoever has the pointer may write, so that the engine's copy no longer counts.
+    held.memory = nullptr;
+    block_->data.store(held.here.data(), std::memory_order_release);
+  }
+  return held.here.data();
+}
+std::shared_ptr<EngineMemory> Storage::engine_memory() const {
+  if (!block_->in_engine) return nullptr;
+  std::lock_guard lock(block_->in_engine->mutex);
+  return block_->in_engine->memory;
+}
 size_t Storage::bytes() const { return block_->bytes; }
 bool Storage::unique() const { return block_ && block_->refs.load(std::memory_order_acquire) == 1; }
 

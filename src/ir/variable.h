@@ -26,6 +26,14 @@ struct VariableState : Counted {
   uint64_t version =
       next_version();  // of the value, no two alike in the process; guarded by `guard`
   static uint64_t next_version();
+  /// After a change of the value.
+  void is_new() {
+    version = next_version();
+    in_engine = nullptr;
+  }
+  /// A copy of the value that an engine keeps, and of which version it is; guarded by `guard`.
+  std::shared_ptr<EngineMemory> in_engine;
+  uint64_t in_engine_version = 0;
   ForkMutex writer;
   ForkSharedMutex guard;
 };

@@ -4,10 +4,8 @@
 #include <atomic>
 #include <mutex>
 
-#include "engines/registry.h"
 #include "ir/environment.h"
 #include "ir/fork.h"
-#include "ir/primitive.h"
 
 namespace horngate {
 namespace {
@@ -30,17 +28,6 @@ const AtFork at_fork{owners_mutex, ForkOrder::owners};
 // Under the mutex. Never destroyed: functions of static duration may outlive any order.
 PlanOwner* first_owner = nullptr;
 
-/// Steps with their kernels, as measured on small nets. Element-wise nodes share one; convolutions keep a whole
-/// program of oneDNN.
-size_t bytes_of(Prim prim) {
-  switch (prim) {
-    case Prim::conv:
-    case Prim::conv_input_grad:
-    case Prim::conv_filter_grad: return 24 << 10;
-    default: return primitive(prim).how == How::elementwise ? 160 : 2048;
-  }
-}
-
 }  // namespace
 
 PlanBytes::~PlanBytes() { bytes_alive.fetch_sub(bytes_, std::memory_order_relaxed); }
@@ -49,23 +36,13 @@ void PlanBytes::set(size_t bytes) {
   bytes_ = bytes;
 }
 
-size_t plan_bytes() { return bytes_alive.load(std::memory_order_relaxed) + derived_bytes_held(); }
+size_t plan_bytes() { return bytes_alive.load(std::memory_order_relaxed); }
 size_t plan_budget() { return budget(); }
 void set_plan_budget(size_t bytes) { budget() = bytes; }
 uint64_t plan_time() { return time_now.load(std::memory_order_relaxed); }
 
 size_t graph_bytes(const Graph& g) {
   return g.values.size() * sizeof(TensorType) + g.nodes.size() * sizeof(GraphNode);
-}
-
-size_t compiled_bytes(const Graph& g) {
-  size_t bytes = 0;
-  for (const GraphNode& n : g.nodes) {
-    bytes += bytes_of(n.prim);
-    if (n.prim == Prim::constant) bytes += n.as<attrs::constant>().value.nbytes();
-    for (const GraphRef& body : n.bodies) bytes += compiled_bytes(*body);
-  }
-  return bytes;
 }
 
 PlanMembership::PlanMembership(PlanOwner& owner) : owner_(owner) {

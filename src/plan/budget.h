@@ -30,8 +30,6 @@ size_t plan_bytes();
 size_t plan_budget();
 void set_plan_budget(size_t bytes);
 
-/// What a compiled graph keeps, about: an engine does not tell.
-size_t compiled_bytes(const Graph& graph);
 size_t graph_bytes(const Graph& graph);
 
 /// Who keeps plans for later. Plans that run are held by their callers and outlive being dropped.

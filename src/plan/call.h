@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "engines/own_memory.h"
 #include "plan/function_impl.h"
 #include "plan/host.h"
 
@@ -26,13 +27,37 @@ struct FunctionImpl::Call {
   InputInts ints;                     // known integers among them
   Storage temporaries;
   Host host;
-  std::vector<hg_buffer> in, out;
+  std::vector<hg_buffer> buffers;  // of a run: inputs, then outputs
+  std::vector<hg_buffer*> list;    // pointers to them
+
+  /// The engine, when it has memory of its own: what is there, by input and by slot.
+  const Engine* own = nullptr;
+  std::vector<std::shared_ptr<OwnMemory>> own_inputs, own_data;
+  const Program* program = nullptr;
+  std::vector<Array> brought;  // what native needed of it
 
   /// What engines get for an array.
   void* pointer_of(const Array& a);
+  void set_input(size_t i, const Array& a);
+  /// A variable's value, or the copy of it that the engine has.
+  void set_input(size_t i, const VariableState& v);
   /// A sparse value of the plan, over the memory that its engine gave; a copy when it is an input.
   Array sparse_array(const Plan& plan, SlotId s) const;
   static bool is_given(const Plan& plan, SlotId s) { return !plan.given.empty() && plan.given[s]; }
+  static bool is_own(const Plan& plan, SlotId s) {
+    return !plan.own.empty() && plan.own[s] && plan.buffers[s].bytes > 0;
+  }
+  bool is_made(SlotId s) const { return data[s] || (own && own_data[s]); }
+  /// The slot's value where an engine can read it: in its own memory, or here.
+  void* pointer_for(const Engine& engine, const Plan& plan, SlotId s);
+  void* own_pointer(const Plan& plan, SlotId s);
+  /// Room for a run's buffers, and where the list of its outputs begins.
+  hg_buffer* const* begin_run(size_t n_in, size_t n_out);
+  void set_in(size_t i, const Engine& engine, const Plan& plan, SlotId s) {
+    hg_buffer& b = buffers[i] = plan.buffers[s];
+    b.data = own ? pointer_for(engine, plan, s) : data[s];
+    if (s < stamps.size()) b.stamp = stamps[s];
+  }
   /// A value over the memory that its engine gave.
   Array given_array(const Plan& plan, SlotId s) const;
   /// Memory for what the plan makes: arrays for results, one block for the rest.
@@ -41,6 +66,8 @@ struct FunctionImpl::Call {
   void finish(const Plan& plan, bool last);
   /// A new value that is an output too gets memory of its own: the caller may write into what it was given.
   void copy_shared_results(const Plan& plan);
+  /// Where the commit writes the new value of a variable: in place, or in memory of new_values.
+  void* place_of_update(size_t update, const VariableState& v);
   void run(const Plan& plan);
   /// Ends the call: nothing is held any more, but the vectors keep their memory for the next one.
   void clear();

@@ -14,9 +14,9 @@ namespace horngate {
 namespace {
 
 /// The bytes of an output, or that they differ from run to run.
-constexpr size_t kOpen = ~size_t{0};
+constexpr size_t kOpen = ~size_t{0}, kSparse = kOpen - 1;
 size_t bytes_of(const TensorType& t) {
-  if (t.sparse) return kOpen;
+  if (t.sparse) return kSparse;
   for (const int64_t d : t.shape.dims())
     if (d < 0) return kOpen;
   return t.nbytes();
@@ -36,14 +36,12 @@ void give_back(size_t bytes) {
 }  // namespace
 
 Compiled::Compiled(const Engine& engine, const Graph& graph)
-    : engine_(engine), bytes_(compiled_bytes(graph)) {
+    : engine_(engine), bytes_(graph_bytes(graph)) {  // if the engine does not tell
   const profile::Scope bar("compile");
-  if (!engine.is_native()) {
-    if (log_enabled("compile"))
-      log_text("compile",
-               text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
+  if (log_enabled("compile"))
+    log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
+  if (!engine.path.empty())
     for (const ValueId v : graph.outputs) out_bytes_.push_back(bytes_of(graph.values[v]));
-  }
   executable_ = engine.compile(graph);
   if (const size_t told = engine.executable_bytes(executable_)) bytes_ = told;
 }
@@ -51,10 +49,10 @@ Compiled::Compiled(const Engine& engine, const Graph& graph)
 Compiled::~Compiled() {
   if (!executable_) return;
   engine_.free_executable(executable_);
-  if (!engine_.is_native()) give_back(bytes_);
+  if (!engine_.path.empty()) give_back(bytes_);
 }
 
-void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const {
+void Compiled::run(const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run) const {
   std::unique_lock lock(serial_, std::defer_lock);
   if (!engine_.has(HG_CAP_CONCURRENT_RUN)) lock.lock();
   const profile::Scope bar(engine_.api->name);
@@ -63,15 +61,16 @@ void Compiled::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const
 }
 
 /// What a plug-in hands over is looked at before it is used: another size or no memory would end the process.
-void Compiled::check_outputs(const hg_buffer* out) const {
+void Compiled::check_outputs(const hg_buffer* const* out) const {
   for (size_t i = 0; i < out_bytes_.size(); ++i) {
-    const hg_buffer& b = out[i];
+    const hg_buffer& b = *out[i];
     const char* fault = nullptr;
-    if (out_bytes_[i] != kOpen && b.bytes != out_bytes_[i])
+    if (out_bytes_[i] < kSparse && b.bytes != out_bytes_[i])
       fault = " has another size than was asked for: ";
     else if (!b.data && b.bytes != 0)
       fault = " has no memory for its ";
-    else if (b.release && reinterpret_cast<uintptr_t>(b.data) % 64 != 0)
+    else if (b.release && out_bytes_[i] != kSparse && !engine_.has(HG_CAP_OWN_MEMORY) &&
+             reinterpret_cast<uintptr_t>(b.data) % 64 != 0)
       fault = " lies in memory that is not aligned to 64 bytes, with ";
     if (fault)
       fail<RuntimeError>(text_of("engine ", engine_.api->name), "result ", i, fault, b.bytes,

@@ -315,7 +315,9 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
       key.insert(key.end(), wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
     }
     c.types.push_back(plan.slots[plan.crossing[i]]);
-    c.inputs.push_back(c.pointer_of(c.crossing[i]));
+    c.inputs.push_back(nullptr);
+    if (c.own) c.own_inputs.emplace_back();
+    c.set_input(c.inputs.size() - 1, c.crossing[i]);
     c.kept.push_back(c.crossing[i]);
   }
   std::lock_guard lock(plan.next_mutex);
@@ -331,6 +333,9 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
   const auto variable = [&](size_t update) -> VariableState& {
     return *program_.variables[program_.updated[update]];
   };
+  // Copies into an engine's memory may fail, and lock variables.
+  if (c.own && plan.commit)
+    for (SlotId s : plan.commit_in) c.pointer_for(plan.commit->engine(), plan, s);
   const ForkHold hold;
   for (uint32_t u : updated_order_) variable(u).guard.lock();
   struct Unlock {
@@ -342,21 +347,21 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
   } unlock{*this};
   if (plan.commit) {
     // In place where nobody else holds the old value; our own snapshot no longer counts.
-    c.in.clear();
-    c.out.clear();
-    for (SlotId s : plan.commit_in) c.in.push_back(buffer_of(plan.slots[s], c.data[s]));
-    for (uint32_t u : plan.commit_updates) {
-      VariableState& v = variable(u);
+    const Engine& engine = plan.commit->engine();
+    const size_t n_in = plan.commit_in.size(), n_out = plan.commit_updates.size();
+    hg_buffer* const* const out = c.begin_run(n_in, n_out);
+    for (size_t i = 0; i < n_in; ++i) c.set_in(i, engine, plan, plan.commit_in[i]);
+    for (size_t i = 0; i < n_out; ++i) {
+      const uint32_t u = plan.commit_updates[i];
       c.variables[program_.updated[u]] = Storage();
-      if (!v.value.storage().unique()) c.new_values[u] = Array(v.type.dtype, v.type.shape.dims());
-      c.out.push_back(
-          buffer_of(v.type, c.new_values[u].defined() ? c.new_values[u].raw() : v.value.raw()));
+      *out[i] = plan.buffers[context_.updated_inputs[u]];
+      out[i]->data = c.place_of_update(u, variable(u));
     }
-    plan.commit->run(c.in.data(), c.out.data(), nullptr);
+    plan.commit->run(c.list.data(), out, nullptr);
   }
   for (size_t u = 0; u < c.new_values.size(); ++u) {
     if (c.new_values[u].defined()) variable(u).value = std::move(c.new_values[u]);
-    variable(u).version = VariableState::next_version();
+    variable(u).is_new();
   }
 }
 
@@ -411,14 +416,19 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   const size_t n_fed = inputs_.size(), n_variables = program_.variables.size();
   c.variables.resize(n_variables);
   c.inputs.assign(program_.graph.inputs.size(), nullptr);
+  if (plan->own_engine) [[unlikely]] {
+    c.own = plan->own_engine;
+    c.own_inputs.assign(c.inputs.size(), nullptr);
+    c.program = &program_;
+  }
   c.stamps.assign(program_.graph.inputs.size(), 0);
-  for (size_t i = 0; i < n_fed; ++i) c.inputs[i] = c.pointer_of(c.feeds[i]);
+  for (size_t i = 0; i < n_fed; ++i) c.set_input(i, c.feeds[i]);
   {
     const ReadLocks locks(locked_);
     for (uint32_t i : lock_order_) {
       const VariableState& v = *program_.variables[i];
       c.variables[i] = v.value.storage();  // a sparse value never changes and needs no holding
-      c.inputs[n_fed + i] = c.pointer_of(v.value);
+      c.set_input(n_fed + i, v);
       c.stamps[n_fed + i] = v.version;
     }
   }
@@ -452,9 +462,6 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   c.run(*plan);
   c.finish(*plan, true);
   c.copy_shared_results(*plan);
-
-  // The first run may have derived values from variables, and keeps them.
-  if (made && plan_bytes() > plan_budget()) keep_plan_budget(made);
 
   if (!program_.updated.empty()) commit(c, *plan);
   draws.is_done = true;

@@ -27,7 +27,7 @@ void set_print_handler(std::function<void(const std::string&)> handler) {
 }
 
 hg_run Host::control() {
-  return {sizeof(hg_run), may_be_stopped() ? stopped : nullptr, log, this, 0};
+  return {sizeof(hg_run), 0, may_be_stopped() ? stopped : nullptr, log, this};
 }
 
 int Host::stopped(void*) { return shall_stop(); }

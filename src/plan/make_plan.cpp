@@ -1,6 +1,7 @@
 // Making plans: specialise, take the updates apart, partition, compile.
 #include <algorithm>
 
+#include "ir/abi.h"
 #include "ir/check.h"
 #include "ir/environment.h"
 #include "ir/primitive.h"
@@ -48,6 +49,7 @@ class Maker {
     plan_.updates.assign(g.outputs.size() - context_.n_outputs, kNoValue);
     std::vector<uint8_t> in_commit(g.nodes.size(), 0);
     if (engine_.has(HG_CAP_IN_PLACE)) in_commit = commit_nodes(g, context_.n_outputs);
+    if (!engine_.has(HG_CAP_EVERYTHING)) drop_unsupported(g, in_commit);
 
     std::vector<uint8_t> late(g.values.size(), 0);  // made in the commit
     for (size_t i = 0; i < g.nodes.size(); ++i)
@@ -94,6 +96,17 @@ class Maker {
   }
 
  private:
+  /// A commit is one graph: the engine takes all of it, or there is none.
+  void drop_unsupported(const Graph& g, std::vector<uint8_t>& in_commit) const {
+    Graph alone;
+    alone.values = g.values;
+    for (size_t i = 0; i < g.nodes.size(); ++i)
+      if (in_commit[i]) alone.nodes.push_back(g.nodes[i]);
+    std::string which;
+    if (!alone.nodes.empty() && !supports_all(alone, engine_, &which))
+      in_commit.assign(in_commit.size(), 0);
+  }
+
   /// Compiles what makes `wanted` and sets out_slots_ to where each of them will be.
   void compile_main(Graph g, const std::vector<ValueId>& wanted) {
     Graph part = extract(std::move(g), wanted);
@@ -102,7 +115,7 @@ class Maker {
       plan_.slots.push_back(t);
       return static_cast<SlotId>(plan_.slots.size() - 1);
     };
-    if (engine_.is_native()) {
+    if (engine_.has(HG_CAP_EVERYTHING)) {
       Segment s;
       for (size_t i = 0; i < part.inputs.size(); ++i) s.in.push_back(static_cast<SlotId>(i));
       // An output that is an input needs no work; the same value twice is computed once.
@@ -137,16 +150,20 @@ class Maker {
       }
       mark_stable(piece.graph, s);
       const Engine& engine = piece.on_engine ? engine_ : native_engine();
-      if (engine.has(HG_CAP_GIVES_MEMORY)) {
-        plan_.given.resize(plan_.slots.size(), 0);
-        for (SlotId o : s.out) plan_.given[o] = !plan_.slots[o].sparse;
-      }
+      const auto mark = [&](std::vector<uint8_t>& flags, uint64_t cap) {
+        if (!engine.has(cap)) return;
+        flags.resize(plan_.slots.size(), 0);
+        for (SlotId o : s.out) flags[o] = !plan_.slots[o].sparse;
+      };
+      mark(plan_.given, HG_CAP_GIVES_MEMORY);
+      mark(plan_.own, HG_CAP_OWN_MEMORY);
       if (opening_ && piece.on_engine) compile_open(p, piece, s);
       if (!s.compiled) s.compiled = std::make_shared<Compiled>(engine, piece.graph);
       plan_.segments.push_back(std::move(s));
     }
     for (ValueId v : p.graph.outputs) out_slots_.push_back(at[v]);
-    if (!plan_.given.empty()) plan_.given.resize(plan_.slots.size(), 0);
+    for (auto* flags : {&plan_.given, &plan_.own})
+      if (!flags->empty()) flags->resize(plan_.slots.size(), 0);
   }
 
   /// Compiles a part with open sizes, or takes what a plan for other sizes has compiled. Leaves the segment as it is
@@ -249,8 +266,18 @@ void find_repeated(Plan& plan) {
   }
 }
 
+void make_buffers(Plan& plan) {
+  plan.types.reserve(plan.slots.size());
+  plan.buffers.reserve(plan.slots.size());
+  for (const TensorType& t : plan.slots) {
+    plan.types.push_back(c_type(t));
+    plan.buffers.push_back(buffer_of(plan.types.back(), t.sparse ? sizeof(hg_sparse) : t.nbytes()));
+  }
+}
+
 void count_bytes(Plan& plan) {
-  size_t bytes = sizeof(Plan) + plan.slots.size() * sizeof(TensorType);
+  size_t bytes =
+      sizeof(Plan) + plan.slots.size() * (sizeof(TensorType) + sizeof(hg_type) + sizeof(hg_buffer));
   for (const Segment& s : plan.segments)  // what is shared is counted once
     if (s.compiled.use_count() == 1) bytes += s.compiled->bytes();
   if (plan.commit) bytes += plan.commit->bytes();
@@ -292,7 +319,6 @@ size_t Plan::total_bytes() {
     Plan& plan = *todo.back();
     todo.pop_back();
     total += plan.bytes.get();
-    for (const Segment& s : plan.segments) total += s.compiled->derived_bytes();
     // One that is being made is not waited for.
     const std::unique_lock lock(plan.next_mutex, std::try_to_lock);
     if (!lock) continue;
@@ -310,6 +336,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   profile::start_from_environment();
   const profile::Scope bar("plan");
   auto plan = std::make_shared<Plan>();
+  if (engine.has(HG_CAP_OWN_MEMORY)) plan->own_engine = &engine;
   const bool may_open = open_parts && engine.has(HG_CAP_FREE_DIMS) && !engine.has(HG_CAP_IN_PLACE);
   Specialised s = specialise(graph, inputs, ints, may_open);
   if (s.result) {
@@ -318,6 +345,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
     Maker(context, engine, *plan, opening && !opening->probes.empty() ? &*opening : nullptr)
         .run(improve(std::move(*s.result)));
     find_repeated(*plan);
+    make_buffers(*plan);
     count_bytes(*plan);
     return plan;
   }
@@ -335,6 +363,7 @@ PlanRef make_plan(const Graph& graph, const std::vector<TensorType>& inputs, con
   plan->n_needed = s.needed.size();
   plan->rest = std::make_shared<const Graph>(std::move(parts.second));
   find_repeated(*plan);
+  make_buffers(*plan);
   count_bytes(*plan);
   return plan;
 }

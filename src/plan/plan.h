@@ -20,14 +20,12 @@ class Compiled {
   ~Compiled();
   Compiled(const Compiled&) = delete;
   /// Throws what the engine says.
-  void run(const hg_buffer* in, hg_buffer* out, const hg_run* run) const;
+  void run(const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run) const;
   const Engine& engine() const { return engine_; }
   size_t bytes() const { return bytes_; }
-  /// What it keeps besides, from its last run on: values that it derived from variables.
-  size_t derived_bytes() const { return engine_.derived_bytes(executable_); }
 
  private:
-  void check_outputs(const hg_buffer* out) const;
+  void check_outputs(const hg_buffer* const* out) const;
 
   const Engine& engine_;
   size_t bytes_;
@@ -53,8 +51,12 @@ struct PlanContext {
 };
 
 struct Plan {
-  std::vector<TensorType> slots;  // types of all values in the table
-  std::vector<uint8_t> given;     // slots whose memory an engine supplies; empty: none
+  std::vector<TensorType> slots;       // types of all values in the table
+  std::vector<hg_type> types;          // the same, as engines get them
+  std::vector<hg_buffer> buffers;      // of these types, without memory
+  std::vector<uint8_t> given;          // slots whose memory an engine supplies; empty: none
+  const Engine* own_engine = nullptr;  // the engine, when it has memory of its own
+  std::vector<uint8_t> own;  // slots that are made in memory of the engine's own; empty: none
   std::vector<Segment> segments;
   /// Slots whose contents are known: shapes and numbers that open graphs take as inputs.
   std::vector<std::pair<SlotId, Array>> fixed;

@@ -21,8 +21,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kVariables[] = {
-    "KERAS_HOME", "HOME", "KERAS_BACKEND", "HORNGATE_QUIET", "HORNGATE_NO_CONFIG_WRITE", "TMPDIR"};
+constexpr const char* kVariables[] = {"KERAS_HOME",
+                                      "HOME",
+                                      "KERAS_BACKEND",
+                                      "HORNGATE_QUIET",
+                                      "HORNGATE_NO_CONFIG_WRITE",
+                                      "TMPDIR",
+                                      "HORNGATE_ENGINE_OPTIONS"};
 
 // A home folder of its own, and the environment put back afterwards.
 class Config : public ::testing::Test {
@@ -348,6 +353,29 @@ TEST(Options, Errors) {
             "pool2d: pool_mode must be \"max\" or \"avg\"; got \"mean\".");
   EXPECT_EQ(error_of<ValueError>([] { interpolation_from("cubic", "resize_images"); }),
             "resize_images: interpolation must be \"nearest\" or \"bilinear\"; got \"cubic\".");
+}
+
+TEST_F(Config, EngineOptions) {
+  write(
+      R"({"engine_options": {"onnx": {"optimization": "basic", "n": 2}, "tensorflow": {"xla": true}}})");
+  EXPECT_EQ(engine_options("onnx"), (EngineOptions{{"n", "2"}, {"optimization", "basic"}}));
+  EXPECT_EQ(engine_options("tensorflow"), (EngineOptions{{"xla", "true"}}));
+  EXPECT_EQ(engine_options("cntk"), EngineOptions());
+  setenv("HORNGATE_ENGINE_OPTIONS", "onnx.optimization=off,cntk.a=", 1);
+  reset_settings();
+  EXPECT_EQ(engine_options("onnx"), (EngineOptions{{"n", "2"}, {"optimization", "off"}}));
+  EXPECT_EQ(engine_options("cntk"), (EngineOptions{{"a", ""}}));
+  for (const char* wrong : {R"({"engine_options": 3})", R"({"engine_options": {"onnx": "off"}})",
+                            R"({"engine_options": {"onnx": {"optimization": [1]}}})",
+                            R"({"engine_options": {"onnx": {"optimization": null}}})"}) {
+    write(wrong);
+    EXPECT_NE(error_of([] {
+                (void)read_settings();
+              }).find("line 1: engine_options must hold names of engines and for each its options"),
+              std::string::npos)
+        << wrong;
+    EXPECT_EQ(contents(), wrong);
+  }
 }
 
 }  // namespace

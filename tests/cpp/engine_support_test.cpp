@@ -207,7 +207,8 @@ std::optional<Engine> plug_in(const std::string& name) {
   e.path = path;
   hg_status status{};
   status.size = sizeof status;
-  if (name == "tensorflow" && e.api->open("", &e.self, &status) != 0) return {};
+  const hg_open how{sizeof(hg_open), 0, 0, nullptr, nullptr};
+  if (name == "tensorflow" && e.api->open(&how, &e.self, &status) != 0) return {};
   return e;
 }
 

@@ -193,7 +193,7 @@ TEST(Engines, WrongOnesAreRefusedWithAReason) {
   setenv("HORNGATE_ENGINE_PATH", HORNGATE_TEST_ENGINE_DIR ":" HORNGATE_TEST_PLUGIN_DIR, 1);
   const std::string newer = error_of([] { (void)find_engine("newer"); });
   EXPECT_NE(newer.find("engine newer: "), std::string::npos) << newer;
-  EXPECT_NE(newer.find("has interface version 2; this library has 1."), std::string::npos) << newer;
+  EXPECT_NE(newer.find("has interface version 3; this library has 2."), std::string::npos) << newer;
   EXPECT_EQ(find_engine("short").api->alloc, nullptr);
   const std::string missing = error_of([] { (void)find_engine("abacus", "KERAS_BACKEND"); });
   EXPECT_NE(
@@ -206,6 +206,51 @@ TEST(Engines, WrongOnesAreRefusedWithAReason) {
   EXPECT_NE(known.find("(from /home/me/.keras/keras.json)"), std::string::npos) << known;
   EXPECT_NE(known.find("KERAS_BACKEND=native"), std::string::npos) << known;
   unsetenv("HORNGATE_THEANO");
+}
+
+/// One engine, built with an interface whose structs end earlier than ours, with ours, and with one whose structs have
+/// more members.
+TEST(Engines, TheInterfaceMayGrow) {
+  for (const char* name : {"stub_older", "stub", "stub_newer"}) {
+    const OnEngine engine(name);
+    const hg_engine_api& api = *find_engine(name).api;
+    const bool is_older = name == std::string("stub_older");
+    EXPECT_EQ(HG_HAS(&api, executable_bytes), !is_older) << name;
+    EXPECT_EQ(api.size > sizeof api, name == std::string("stub_newer")) << name;
+    const Tensor x = placeholder({.shape = {None}});
+    const Variable v = variable(Array::of({1.f, 2.f, 3.f}));
+    const Function f = function({x}, {-(x * v) + x, exp(x * 0.0)}, {update_add(v, x * x)});
+    for (int i = 0; i < 2; ++i) {
+      const Arrays y = f({Array::of({1.f, 2.f, 3.f})});
+      const float k = static_cast<float>(i);
+      EXPECT_EQ(y[0].to_vector<float>(), (std::vector<float>{-k, -2 - 8 * k, -6 - 27 * k})) << name;
+      EXPECT_EQ(y[1].to_vector<float>(), (std::vector<float>{1, 1, 1})) << name;
+    }
+    EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{3, 10, 21})) << name;
+  }
+}
+
+TEST(Engines, OptionsAndThreadsArrive) {
+  setenv("HORNGATE_ENGINE_OPTIONS", "options.size=2,options.color=light blue,onnx.optimization=off",
+         1);
+  setenv("HORNGATE_NUM_THREADS", "3", 1);
+  {
+    const OnEngine engine("options");
+    void* plugin = dlopen(HORNGATE_TEST_PLUGIN_DIR "/libhorngate_engine_options.so", RTLD_NOW);
+    const auto seen = reinterpret_cast<const char* (*)()>(dlsym(plugin, "options_seen"));
+    EXPECT_STREQ(seen(), "threads=3 color=light blue size=2");
+  }
+  unsetenv("HORNGATE_NUM_THREADS");
+  setenv("HORNGATE_ENGINE_OPTIONS", "native.speed=9", 1);
+  reset_settings();
+  EXPECT_EQ(error_of([] { (void)read_settings(); }),
+            "engine_options: engine native takes no options.");
+  setenv("HORNGATE_ENGINE_OPTIONS", "size=2", 1);
+  EXPECT_EQ(error_of([] { (void)read_settings(); }),
+            "HORNGATE_ENGINE_OPTIONS: must be a list as onnx.optimization=basic,tensorflow.xla=1; "
+            "got \"size=2\".");
+  unsetenv("HORNGATE_ENGINE_OPTIONS");
+  reset_settings();
 }
 
 TEST(Engines, ATruncatedPluginIsAnError) {

@@ -187,7 +187,7 @@ TEST(DotKernels, SparseMatchesDense) {
   const std::vector<int64_t> indptr = {0, 1, 1, 3, 6}, indices = {1, 0, 2, 0, 1, 0};
   const std::vector<float> values = {2, 3, -1, 4, 5, 1};
   const Numbers dense = {0, 2, 0, 0, 0, 0, 3, 0, -1, 5, 5, 0};
-  const SparseView view{6, indptr.data(), indices.data(), values.data()};
+  const SparseView view{sizeof(SparseView), 6, indptr.data(), indices.data(), values.data()};
   const TensorType sparse(DType::float32, Shape{4, 3}, true);
   for (const bool transpose : {false, true}) {
     const int64_t m = transpose ? 3 : 4, k = transpose ? 4 : 3;

@@ -3,6 +3,7 @@
 #include <horngate/horngate.h>
 
 #include <algorithm>
+#include <deque>
 #include <set>
 
 #include "engines/common/api.h"
@@ -18,7 +19,7 @@ namespace {
 std::set<std::string> refused;
 
 int supports(void*, const hg_graph* g, uint32_t node) {
-  const hg_node& n = g->node[node];
+  const hg_node& n = *g->node[node];
   if (refused.count(n.prim)) return 0;
   for (uint32_t b = 0; b < n.n_body; ++b)
     for (uint32_t i = 0; i < n.body[b]->n_node; ++i)
@@ -56,13 +57,19 @@ size_t count(const Graph& g, Prim prim) {
 
 std::vector<std::vector<float>> run(const Graph& g, const Arrays& feeds) {
   const Compiled compiled(native_engine(), g);
-  std::vector<hg_buffer> in, out;
+  std::deque<hg_type> types;
+  std::deque<hg_buffer> buffers;
+  std::vector<const hg_buffer*> in;
+  std::vector<hg_buffer*> out;
+  const auto buffer = [&](ValueId v, const Array& a) {
+    types.push_back(c_type(g.values[v]));
+    return &buffers.emplace_back(buffer_of(types.back(), a.nbytes(), a.raw()));
+  };
   std::vector<Array> results;
-  for (size_t i = 0; i < feeds.size(); ++i)
-    in.push_back(buffer_of(g.values[g.inputs[i]], feeds[i].raw()));
+  for (size_t i = 0; i < feeds.size(); ++i) in.push_back(buffer(g.inputs[i], feeds[i]));
   for (ValueId v : g.outputs) {
     results.emplace_back(g.values[v].dtype, g.values[v].shape.dims());
-    out.push_back(buffer_of(g.values[v], results.back().raw()));
+    out.push_back(buffer(v, results.back()));
   }
   compiled.run(in.data(), out.data(), nullptr);
   std::vector<std::vector<float>> values;

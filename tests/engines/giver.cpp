@@ -18,8 +18,8 @@ struct Executable {
 std::atomic<int> live{0}, with_memory{0};
 
 int supports(void*, const hg_graph* g, uint32_t node) {
-  const hg_node& n = g->node[node];
-  if (std::strcmp(n.prim, "neg") != 0 || g->value[n.in[0]].dtype != HG_FLOAT32) return 0;
+  const hg_node& n = *g->node[node];
+  if (std::strcmp(n.prim, "neg") != 0 || g->value[n.in[0]]->dtype != HG_FLOAT32) return 0;
   for (uint32_t i = 0; i < g->n_in; ++i)
     if (g->in[i] == n.in[0]) return 1;
   return 0;
@@ -30,7 +30,7 @@ int compile(void*, const hg_graph* g, void** executable, hg_status*) {
   for (uint32_t o = 0; o < g->n_out; ++o)
     for (uint32_t k = 0; k < g->n_node; ++k)
       for (uint32_t i = 0; i < g->n_in; ++i)
-        if (g->node[k].out[0] == g->out[o] && g->node[k].in[0] == g->in[i]) e->from.push_back(i);
+        if (g->node[k]->out[0] == g->out[o] && g->node[k]->in[0] == g->in[i]) e->from.push_back(i);
   *executable = e;
   return 0;
 }
@@ -40,19 +40,20 @@ void release(void* memory) {
   --live;
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg_status*) {
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run*,
+        hg_status*) {
   const auto& e = *static_cast<Executable*>(executable);
   for (size_t o = 0; o < e.from.size(); ++o) {
-    if (out[o].data) {
+    if (out[o]->data) {
       ++with_memory;
     } else {
-      out[o].data = out[o].owner = std::aligned_alloc(64, (out[o].bytes + 64) / 64 * 64);
-      out[o].release = release;
+      out[o]->data = out[o]->owner = std::aligned_alloc(64, (out[o]->bytes + 64) / 64 * 64);
+      out[o]->release = release;
       ++live;
     }
-    const auto* x = static_cast<const float*>(in[e.from[o]].data);
-    for (size_t i = 0; i < out[o].bytes / sizeof(float); ++i)
-      static_cast<float*>(out[o].data)[i] = -x[i];
+    const auto* x = static_cast<const float*>(in[e.from[o]]->data);
+    for (size_t i = 0; i < out[o]->bytes / sizeof(float); ++i)
+      static_cast<float*>(out[o]->data)[i] = -x[i];
   }
   return 0;
 }

@@ -21,7 +21,7 @@ struct Executable {
   std::vector<std::vector<float>> values;  // memory for all values; inputs and outputs are copied
 };
 
-int open(const char*, void** engine, hg_status*) {
+int open(const hg_open*, void** engine, hg_status*) {
   static int token;
   *engine = &token;
   return 0;
@@ -33,11 +33,11 @@ bool same_type(const hg_type& a, const hg_type& b) {
 }
 
 int supports(void*, const hg_graph* g, uint32_t node) {
-  const hg_node& n = g->node[node];
+  const hg_node& n = *g->node[node];
   const std::string prim = n.prim;
   if (prim != "add" && prim != "mul" && prim != "neg") return 0;
   for (uint32_t i = 0; i < n.n_in; ++i)
-    if (!same_type(g->value[n.in[i]], g->value[n.out[0]])) return 0;
+    if (!same_type(*g->value[n.in[i]], *g->value[n.out[0]])) return 0;
   return 1;
 }
 
@@ -53,15 +53,16 @@ int compile(void*, const hg_graph* g, void** executable, hg_status* status) try 
   e->out.assign(g->out, g->out + g->n_out);
   e->values.resize(g->n_value);
   for (uint32_t i = 0; i < g->n_value; ++i)
-    e->values[i].resize(static_cast<size_t>(count(g->value[i])));
+    e->values[i].resize(static_cast<size_t>(count(*g->value[i])));
   for (uint32_t i = 0; i < g->n_node; ++i) {
-    const hg_node& n = g->node[i];
+    const hg_node& n = *g->node[i];
     if (std::strcmp(n.prim, "constant") == 0) {
-      const auto* b = static_cast<const hg_buffer*>(n.attr[0].data);
-      if (b->type.dtype == HG_FLOAT32) std::memcpy(e->values[n.out[0]].data(), b->data, b->bytes);
+      const auto* b = static_cast<const hg_buffer*>(n.attr[0]->data);
+      if (b->type->dtype == HG_FLOAT32) std::memcpy(e->values[n.out[0]].data(), b->data, b->bytes);
       continue;
     }
-    e->steps.push_back({n.prim[0], n.in[0], n.in[n.n_in - 1], n.out[0], count(g->value[n.out[0]])});
+    e->steps.push_back(
+        {n.prim[0], n.in[0], n.in[n.n_in - 1], n.out[0], count(*g->value[n.out[0]])});
   }
   *executable = e;
   return 0;
@@ -71,26 +72,26 @@ int compile(void*, const hg_graph* g, void** executable, hg_status* status) try 
   return 1;
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run*, hg_status*) {
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run*,
+        hg_status*) {
   auto& e = *static_cast<Executable*>(executable);
   for (size_t i = 0; i < e.in.size(); ++i)
-    if (in[i].type.dtype == HG_FLOAT32)
-      std::memcpy(e.values[e.in[i]].data(), in[i].data, in[i].bytes);
+    if (in[i]->type->dtype == HG_FLOAT32)
+      std::memcpy(e.values[e.in[i]].data(), in[i]->data, in[i]->bytes);
   for (const Step& s : e.steps)
     for (size_t i = 0; i < static_cast<size_t>(s.n); ++i) {
       const float a = e.values[s.a][i], b = e.values[s.b][i];
       e.values[s.out][i] = s.op == 'a' ? a + b : s.op == 'm' ? a * b : -a;
     }
   for (size_t i = 0; i < e.out.size(); ++i)
-    std::memcpy(out[i].data, e.values[e.out[i]].data(), out[i].bytes);
+    std::memcpy(out[i]->data, e.values[e.out[i]].data(), out[i]->bytes);
   return 0;
 }
 
 void free_executable(void* executable) { delete static_cast<Executable*>(executable); }
 
-const hg_engine_api kApi = {
-    HG_ABI, sizeof(hg_engine_api), "stub",  "1",     0,       open,   supports, compile,
-    run,    free_executable,       nullptr, nullptr, nullptr, nullptr};
+const hg_engine_api kApi = {HG_ABI, sizeof(hg_engine_api), "stub", "1", 0, open, supports, compile,
+                            run,    free_executable};
 
 }  // namespace
 

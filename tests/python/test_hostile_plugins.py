@@ -38,16 +38,16 @@ SOURCE = r"""
 namespace {
 int fail(hg_status* s, int code, const char* text) { s->code = code; std::strcpy(s->text, text); return 1; }
 void release(void* p) { std::free(p); }
-int open(const char*, void** e, hg_status* s) { (void)s; *e = nullptr; OPEN return 0; }
-int supports(void*, const hg_graph* g, uint32_t n) { SUPPORTS return std::strcmp(g->node[n].prim, "neg") == 0; }
+int open(const hg_open*, void** e, hg_status* s) { (void)s; *e = nullptr; OPEN return 0; }
+int supports(void*, const hg_graph* g, uint32_t n) { SUPPORTS return std::strcmp(g->node[n]->prim, "neg") == 0; }
 int compile(void*, const hg_graph* g, void** x, hg_status* s) { (void)g; (void)s; *x = nullptr; COMPILE return 0; }
-int run(void*, const hg_buffer* in, hg_buffer* out, const hg_run*, hg_status* s) {
+int run(void*, const hg_buffer* const* in, hg_buffer* const* out, const hg_run*, hg_status* s) {
   (void)in; (void)s; (void)out; (void)release; RUN
   return 0;
 }
 void free_executable(void*) { FREE }
 hg_engine_api api = {HG_ABI, sizeof(hg_engine_api), "bad", "1", CAPS, open, supports, compile, run,
-                     free_executable, nullptr, nullptr, nullptr, nullptr, nullptr};
+                     free_executable};
 }
 extern "C" HG_ENGINE_EXPORT const hg_engine_api* hg_engine_main(uint32_t host_abi) {
   (void)host_abi; (void)fail; MAIN
@@ -61,7 +61,7 @@ CODE = {
     "main throws": ({"MAIN": 'throw std::runtime_error("no");'}, "hg_engine_main threw"),
     "main throws a number": ({"MAIN": "throw 7;"}, "something that is no std::exception"),
     "main gives nothing": ({"MAIN": "return nullptr;"}, "does not serve interface version"),
-    "a later version": ({"MAIN": "api.abi = HG_ABI + 1;"}, "has interface version 2; this"),
+    "a later version": ({"MAIN": "api.abi = HG_ABI + 1;"}, "has interface version 3; this"),
     "version 0": ({"MAIN": "api.abi = 0;"}, "has interface version 0; this"),
     "a short struct": ({"MAIN": "api.size = 16;"}, "lacks functions that every engine must have"),
     "no open": ({"MAIN": "api.open = nullptr;"}, "lacks functions"),
@@ -90,29 +90,56 @@ CODE = {
     "run throws a text": ({"RUN": 'throw "text";'}, "something that is no std::exception"),
     "run fails": ({"RUN": 'return fail(s, 3, "index 9");'}, "IndexError: index 9"),
     "run fails without a word": ({"RUN": "return 1;"}, "its function run failed: it does not"),
-    "a result of another size": ({"RUN": "out[0].bytes = 4;"}, "has another size than was asked"),
-    "a result that is taken away": ({"RUN": "out[0].data = nullptr;"}, "has no memory for its 24"),
+    "a result of another size": ({"RUN": "out[0]->bytes = 4;"}, "has another size than was asked"),
+    "a result that is taken away": ({"RUN": "out[0]->data = nullptr;"}, "has no memory for its 24"),
     "no memory is given": ({**GIVES}, "has no memory for its 24 bytes"),
     "memory that is not aligned": (
         {
             **GIVES,
-            "RUN": "out[0].owner = std::aligned_alloc(64, 128); out[0].release = release;"
-            "out[0].data = (char*)out[0].owner + 4;",
+            "RUN": "out[0]->owner = std::aligned_alloc(64, 128); out[0]->release = release;"
+            "out[0]->data = (char*)out[0]->owner + 4;",
         },
         "not aligned to 64 bytes",
     ),
     "memory without a release": (
-        {**GIVES, "RUN": "out[0].data = std::aligned_alloc(64, 64);"},
+        {**GIVES, "RUN": "out[0]->data = std::aligned_alloc(64, 64);"},
         "without a way to give its memory back",
     ),
     "given memory of another size": (
         {
             **GIVES,
-            "RUN": "out[0].data = out[0].owner = std::aligned_alloc(64, 64);"
-            "out[0].release = release; out[0].bytes = 1 << 20;",
+            "RUN": "out[0]->data = out[0]->owner = std::aligned_alloc(64, 64);"
+            "out[0]->release = release; out[0]->bytes = 1 << 20;",
         },
         "has another size than was asked",
     ),
+}
+OWN = {"CAPS": "HG_CAP_OWN_MEMORY"}
+MEMORY = (
+    "api.alloc = [](void*, size_t n, void** d, hg_status* s) { (void)s; *d = std::malloc(n); ALLOC return 0; };"
+    "api.free = [](void*, void* d) { std::free(d); };"
+    "api.copy = [](void*, void* to, const void* from, size_t n, int, hg_status* s) {"
+    " (void)s; COPY std::memcpy(to, from, n); return 0; };"
+)
+
+
+def own(alloc="", copy=""):
+    """An engine with memory of its own; parts of its functions."""
+    return {**OWN, "MAIN": MEMORY.replace("ALLOC", alloc).replace("COPY", copy)}
+
+
+CODE |= {
+    "own memory without functions for it": (OWN, "but lacks alloc, free or copy"),
+    "own memory and sparse values": (
+        {**own(), "CAPS": "HG_CAP_OWN_MEMORY | HG_CAP_SPARSE"},
+        "it must not do both",
+    ),
+    "alloc throws": (own("throw 1;"), "its function alloc threw"),
+    "alloc fails": (own('return fail(s, 5, "all gone");'), "RuntimeError: all gone"),
+    "alloc gives nothing": (own("*d = nullptr;"), "its function alloc gave nothing for 24 bytes"),
+    "copy throws": (own("", "throw 1;"), "its function copy threw"),
+    "copy fails": (own("", 'return fail(s, 5, "no way in");'), "RuntimeError: no way in"),
+    "copy fails without a word": (own("", "return 1;"), "its function copy failed: it does not"),
 }
 CODE["no name after open"] = ({"OPEN": "take_name();"}, "has no name or no version")
 
@@ -124,7 +151,8 @@ def build(folder, parts):
     if "take_name" in words.get("OPEN", ""):
         source = source.replace("namespace {\n", "namespace {\nvoid take_name();\n", 1)
         source = source.replace(
-            "nullptr};\n}", "nullptr};\nvoid take_name() { api.name = nullptr; }\n}"
+            "free_executable};\n}",
+            "free_executable};\nvoid take_name() { api.name = nullptr; }\n}",
         )
     for part in ("OPEN", "SUPPORTS", "COMPILE", "RUN", "FREE", "CAPS", "MAIN"):
         source = source.replace(part + " ", words.get(part, "") + " ")
@@ -162,7 +190,7 @@ def test_code_against_the_rules(kind, tmp_path):
 
 def test_what_throws_when_it_is_freed(tmp_path):
     """There is nobody to tell: the call itself was well."""
-    fill = "for (int i = 0; i < 6; ++i) ((float*)out[0].data)[i] = -1;"
+    fill = "for (int i = 0; i < 6; ++i) ((float*)out[0]->data)[i] = -1;"
     parts = {"FREE": "throw 1;", "RUN": fill}
     build(tmp_path, parts)
     program = PROGRAM + "import gc; K.clear_session(); gc.collect(); print('still')"

@@ -129,8 +129,8 @@ Val select(const Call& c) {
 /// Loops over more than kMostAxes axes are beyond the library.
 bool few_axes(const hg_graph& g, const hg_node& n) {
   std::vector<Dims> operands;
-  for (uint32_t i = 0; i < n.n_in; ++i) operands.push_back(dims_of(g.value[n.in[i]]));
-  return merge_axes(dims_of(g.value[n.out[0]]), operands)[0].size() <= kMostAxes;
+  for (uint32_t i = 0; i < n.n_in; ++i) operands.push_back(dims_of(*g.value[n.in[i]]));
+  return merge_axes(dims_of(*g.value[n.out[0]]), operands)[0].size() <= kMostAxes;
 }
 
 }  // namespace

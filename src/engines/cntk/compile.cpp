@@ -39,7 +39,7 @@ class Compiler {
     add_inputs();
     for (uint32_t i = 0; i < g_.n_node; ++i) {
       if (b_.size() - cut_at_ >= kPieceSize) cut(i);
-      lower(g_.node[i]);
+      lower(*g_.node[i]);
     }
     copy_the_rest();
     cut(g_.n_node);
@@ -54,7 +54,7 @@ class Compiler {
     last_use_.assign(g_.n_value, 0);
     output_.assign(g_.n_value, Port::kNowhere);
     for (uint32_t i = 0; i < g_.n_node; ++i)
-      for (uint32_t k = 0; k < g_.node[i].n_in; ++k) last_use_[g_.node[i].in[k]] = i + 1;
+      for (uint32_t k = 0; k < g_.node[i]->n_in; ++k) last_use_[g_.node[i]->in[k]] = i + 1;
     for (uint32_t i = g_.n_out; i-- > 0;) output_[g_.out[i]] = i;
   }
 
@@ -64,7 +64,7 @@ class Compiler {
     to_.input_of.assign(g_.n_value, IndexCheck::kComputed);
     for (uint32_t i = 0; i < g_.n_in; ++i) {
       const uint32_t v = g_.in[i];
-      const hg_type& t = g_.value[v];
+      const hg_type& t = *g_.value[v];
       to_.input_of[v] = i;
       if (!last_use_[v]) continue;
       std::shared_ptr<unsigned char[]> memory;
@@ -115,7 +115,7 @@ class Compiler {
       const bool is_read = last_use_[v] > next, is_output = output_[v] != Port::kNowhere;
       if (!is_output && (!is_read || to_.values[v].is_leaf)) continue;
       const Val y = own(to_.values[v]);
-      Port p = make_port(y, g_.value[v].dtype, output_[v]);
+      Port p = make_port(y, g_.value[v]->dtype, output_[v]);
       if (is_read) p.is_direct = false;
       if (is_read) crossing.emplace_back(v, wanted_.size());
       wanted_.push_back(y);

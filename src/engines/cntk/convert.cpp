@@ -103,8 +103,8 @@ void throw_index(const IndexCheck& c, int64_t index) {
 }
 
 void check_indices(const hg_buffer& b, const IndexCheck& c) {
-  const int64_t n = count(dims_of(b.type));
-  with_dtype(b.type.dtype, [&]<class T>(T) {
+  const int64_t n = count(dims_of(*b.type));
+  with_dtype(b.type->dtype, [&]<class T>(T) {
     if constexpr (std::is_integral_v<T>) {
       const auto* p = static_cast<const T*>(b.data);
       for (int64_t i = 0; i < n; ++i) {

@@ -42,8 +42,10 @@ int guarded(hg_status* status, const char* prefix, F&& f) noexcept {
 
 extern hg_engine_api own_api;
 
-int open(const char*, void** engine, hg_status* status) {
+int open(const hg_open* how, void** engine, hg_status* status) {
   return guarded(status, "", [&] {
+    if (const std::string wrong = engines::unknown_option(how, {}); !wrong.empty())
+      throw std::range_error(wrong);
     static std::mutex mutex;
     static Library* library = nullptr;  // never unloaded
     static std::string where;
@@ -62,7 +64,7 @@ int open(const char*, void** engine, hg_status* status) {
 
 int supports(void*, const hg_graph* graph, uint32_t node) {
   try {
-    return cntk::supports(*graph, graph->node[node]);
+    return cntk::supports(*graph, *graph->node[node]);
   } catch (...) {
     return 0;
   }
@@ -76,7 +78,7 @@ int compile(void* engine, const hg_graph* graph, void** executable, hg_status* s
   });
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
   if (run && run->stopped && run->stopped(run->ctx))
     return fill(status, HG_INTERRUPTED, "interrupted.");

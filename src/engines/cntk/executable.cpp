@@ -13,23 +13,23 @@ constexpr double kWorthThreads = 2e7;
 
 }  // namespace
 
-void Executable::feed(const hg_buffer* in) {
+void Executable::feed(const hg_buffer* const* in) {
   for (const IndexCheck& c : checks_)
-    if (c.input != IndexCheck::kComputed) check_indices(in[c.input], c);
+    if (c.input != IndexCheck::kComputed) check_indices(*in[c.input], c);
   for (Port& p : in_) {
     if (p.is_direct)
-      std::memcpy(p.stage.get(), in[p.at].data, p.bytes());
+      std::memcpy(p.stage.get(), in[p.at]->data, p.bytes());
     else
-      widen(in[p.at].data, p.dtype, p.stage.get(), p.carrier, p.n);
+      widen(in[p.at]->data, p.dtype, p.stage.get(), p.carrier, p.n);
     l_.record_update(&p.variable);
   }
 }
 
-void Executable::run_piece(Piece& piece, hg_buffer* out) {
+void Executable::run_piece(Piece& piece, hg_buffer* const* out) {
   static const ValueMap kNoArguments;
   for (Port& p : piece.out) {
-    if (!p.is_direct || p.seen == out[p.at].data) continue;
-    p.seen = out[p.at].data;
+    if (!p.is_direct || p.seen == out[p.at]->data) continue;
+    p.seen = out[p.at]->data;
     piece.map[p.variable] =
         make_value(l_, make_view(l_, p.carrier, p.shape, p.seen, p.bytes(), false));
   }
@@ -52,7 +52,7 @@ void Executable::check_computed() const {
   }
 }
 
-void Executable::run(const hg_buffer* in, hg_buffer* out, int threads) {
+void Executable::run(const hg_buffer* const* in, hg_buffer* const* out, int threads) {
   feed(in);
   use_threads(l_, work_ < kWorthThreads ? 1 : threads);
   for (Piece& piece : pieces_) run_piece(piece, out);
@@ -60,12 +60,12 @@ void Executable::run(const hg_buffer* in, hg_buffer* out, int threads) {
   for (const Piece& piece : pieces_)
     for (const Port& p : piece.out)
       if (!p.is_direct && p.at != Port::kNowhere)
-        narrow(p.stage.get(), p.carrier, out[p.at].data, p.dtype, p.n);
+        narrow(p.stage.get(), p.carrier, out[p.at]->data, p.dtype, p.n);
   for (const Copy& c : copies_) {
-    const void* from = c.kind == Copy::kInput      ? in[c.from].data
+    const void* from = c.kind == Copy::kInput      ? in[c.from]->data
                        : c.kind == Copy::kConstant ? constants_[c.from].data()
-                                                   : out[c.from].data;
-    if (out[c.to].bytes) std::memcpy(out[c.to].data, from, out[c.to].bytes);
+                                                   : out[c.from]->data;
+    if (out[c.to]->bytes) std::memcpy(out[c.to]->data, from, out[c.to]->bytes);
   }
 }
 

@@ -39,14 +39,14 @@ struct Copy {
 class Executable {
  public:
   explicit Executable(const Library& library) : l_(library) {}
-  void run(const hg_buffer* in, hg_buffer* out, int threads);
+  void run(const hg_buffer* const* in, hg_buffer* const* out, int threads);
   /// What it keeps, about: the library has memory for every value of a graph, from its first run on.
   size_t bytes() const { return bytes_; }
 
  private:
   friend class Compiler;
-  void feed(const hg_buffer* in);
-  void run_piece(Piece& piece, hg_buffer* out);
+  void feed(const hg_buffer* const* in);
+  void run_piece(Piece& piece, hg_buffer* const* out);
   void check_computed() const;
 
   const Library& l_;

@@ -51,7 +51,7 @@ Val gather(const Call& c) {
 }
 
 bool gathers_exactly(const hg_graph& g, const hg_node& n) {
-  const hg_type& x = g.value[n.in[0]];
+  const hg_type& x = *g.value[n.in[0]];
   return carrier(x.dtype) == DataType::kDouble || x.dims[Attrs(n).number("axis")] < (1 << 24);
 }
 
@@ -76,8 +76,8 @@ Val scatter_add(const Call& c) {
 
 /// The matrix must stay small; native adds large tables faster.
 bool scatters_little(const hg_graph& g, const hg_node& n) {
-  const hg_type& out = g.value[n.out[0]];
-  return count(dims_of(g.value[n.in[0]])) * out.dims[Attrs(n).number("axis")] <= (1 << 20);
+  const hg_type& out = *g.value[n.out[0]];
+  return count(dims_of(*g.value[n.in[0]])) * out.dims[Attrs(n).number("axis")] <= (1 << 20);
 }
 
 // Fewer than k classes have more than the target does; false for what is no class or not finite.

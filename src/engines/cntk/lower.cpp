@@ -12,7 +12,7 @@ namespace horngate::cntk {
 
 const hg_attr* Attrs::find(const char* key) const {
   for (uint32_t i = 0; i < node_.n_attr; ++i)
-    if (std::strcmp(node_.attr[i].key, key) == 0) return &node_.attr[i];
+    if (std::strcmp(node_.attr[i]->key, key) == 0) return node_.attr[i];
   throw std::runtime_error(std::string(node_.prim) + " came without its attribute " + key + ".");
 }
 Dims Attrs::ints(const char* key) const {
@@ -68,9 +68,9 @@ bool can_hold(const hg_type& t) {
 }  // namespace
 
 std::vector<double> numbers(const hg_buffer& b) {
-  const auto n = static_cast<size_t>(count(dims_of(b.type)));
+  const auto n = static_cast<size_t>(count(dims_of(*b.type)));
   const void* p = b.data;
-  switch (b.type.dtype) {
+  switch (b.type->dtype) {
     case HG_FLOAT32: return widen<float>(p, n);
     case HG_FLOAT64: return widen<double>(p, n);
     case HG_INT8: return widen<int8_t>(p, n);
@@ -130,8 +130,8 @@ static bool is_narrow_or_unsigned(const hg_type& type) {
 /// Integers ride in float64 here, where nothing wraps around: arithmetic on narrow and unsigned types is left to
 /// native.
 static bool may_wrap(const hg_graph& g, const hg_node& n) {
-  if (!is_narrow_or_unsigned(g.value[n.out[0]]) &&
-      (n.n_in == 0 || g.value[n.in[0]].dtype != HG_UINT64))
+  if (!is_narrow_or_unsigned(*g.value[n.out[0]]) &&
+      (n.n_in == 0 || g.value[n.in[0]]->dtype != HG_UINT64))
     return false;
   constexpr std::string_view kArithmetic[] = {"cast",       "add",         "sub",    "mul",
                                               "neg",        "pow",         "abs",    "floordiv",
@@ -142,9 +142,9 @@ static bool may_wrap(const hg_graph& g, const hg_node& n) {
 bool supports(const hg_graph& g, const hg_node& n) {
   if (may_wrap(g, n)) return false;
   for (uint32_t i = 0; i < n.n_in; ++i)
-    if (!can_hold(g.value[n.in[i]])) return false;
+    if (!can_hold(*g.value[n.in[i]])) return false;
   for (uint32_t i = 0; i < n.n_out; ++i)
-    if (!can_hold(g.value[n.out[i]])) return false;
+    if (!can_hold(*g.value[n.out[i]])) return false;
   const auto it = table().find(n.prim);
   return it != table().end() && (!it->second.fits || it->second.fits(g, n));
 }

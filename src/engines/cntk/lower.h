@@ -46,7 +46,7 @@ struct Lowering {
   double work = 0;  // multiplications of the largest product
 
   const Val& value(uint32_t number);
-  const hg_type& type(uint32_t number) const { return g.value[number]; }
+  const hg_type& type(uint32_t number) const { return *g.value[number]; }
   /// The numbers of a constant, or nothing.
   const hg_buffer* constant(uint32_t number) const { return consts[number]; }
 };

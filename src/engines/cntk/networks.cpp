@@ -62,7 +62,7 @@ void batch_norm_grad(const Call& c) {
 }
 
 bool few_axes(const hg_graph& g, const hg_node& n) {
-  const Dims dims = dims_of(g.value[n.in[0]]);
+  const Dims dims = dims_of(*g.value[n.in[0]]);
   return merge_axes(dims, {dims, all_but_shape(dims, Attrs(n).ints("axes"))})[0].size() <=
          kMostAxes;
 }

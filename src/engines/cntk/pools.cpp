@@ -133,7 +133,7 @@ Val pool_grad(const Call& c) { return Pool(c.attrs).is_max ? max_grad(c) : mean_
 bool has_grad(const hg_graph& g, const hg_node& n) {
   const Pool p{Attrs(n)};
   if (p.is_max) return is_tiled(p);
-  const Dims x = dims_of(g.value[n.in[0]]), dy = dims_of(g.value[n.in[2]]);
+  const Dims x = dims_of(*g.value[n.in[0]]), dy = dims_of(*g.value[n.in[2]]);
   const size_t first = p.channels_first ? 2 : 1;
   for (size_t i = 0; i < p.window.size(); ++i)
     if (p.by.low[i] >= p.window[i] ||

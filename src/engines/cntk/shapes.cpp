@@ -67,7 +67,7 @@ Val iota(const Call& c) {
 
 /// Numbers of axes that the library's copying loop meets, after neighbours that stay together became one.
 bool transposes_few(const hg_graph& g, const hg_node& n) {
-  const Dims dims = dims_of(g.value[n.in[0]]), perm = Attrs(n).ints("perm");
+  const Dims dims = dims_of(*g.value[n.in[0]]), perm = Attrs(n).ints("perm");
   size_t groups = 0;
   int64_t next = -1;
   for (int64_t p : perm) {
@@ -80,8 +80,8 @@ bool transposes_few(const hg_graph& g, const hg_node& n) {
 }
 
 bool broadcasts_few(const hg_graph& g, const hg_node& n) {
-  return merge_axes(dims_of(g.value[n.out[0]]),
-                    {dims_of(g.value[n.in[0]]), dims_of(g.value[n.out[0]])})[0]
+  return merge_axes(dims_of(*g.value[n.out[0]]),
+                    {dims_of(*g.value[n.in[0]]), dims_of(*g.value[n.out[0]])})[0]
              .size() <= kMostAxes;
 }
 

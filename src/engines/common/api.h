@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "horngate/engine.h"
@@ -30,12 +33,6 @@ constexpr hg_engine_api make_api(
   return api;
 }
 
-/// `open` of an engine that has nothing to open.
-inline int open_nothing(const char*, void** engine, hg_status*) {
-  *engine = nullptr;
-  return 0;
-}
-
 /// Fills the status, if there is one; what does not fit of the text is cut off. Gives 1, as a function that failed.
 inline int fail(hg_status* status, int32_t code, std::string_view text) {
   if (!status) return 1;
@@ -44,6 +41,34 @@ inline int fail(hg_status* status, int32_t code, std::string_view text) {
   std::memcpy(status->text, text.data(), n);
   status->text[n] = 0;
   return 1;
+}
+
+/// The value of an option, or nothing.
+inline std::optional<std::string_view> option(const hg_open* how, std::string_view name) {
+  for (uint32_t i = 0; i < how->n_option; ++i)
+    if (how->option[i] == name) return how->value[i];
+  return std::nullopt;
+}
+
+/// Empty, or what to say of an option that the engine does not have.
+inline std::string unknown_option(const hg_open* how,
+                                  std::initializer_list<std::string_view> known) {
+  for (uint32_t i = 0; i < how->n_option; ++i) {
+    if (std::find(known.begin(), known.end(), how->option[i]) != known.end()) continue;
+    std::string names;
+    for (const std::string_view name : known)
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    return "there is no option \"" + std::string(how->option[i]) + "\"; it takes " +
+           (names.empty() ? "none" : names) + ".";
+  }
+  return "";
+}
+
+/// `open` of an engine that has nothing to open.
+inline int open_nothing(const hg_open* how, void** engine, hg_status* status) {
+  *engine = nullptr;
+  const std::string wrong = unknown_option(how, {});
+  return wrong.empty() ? 0 : fail(status, HG_VALUE_ERROR, wrong);
 }
 
 }  // namespace horngate::engines

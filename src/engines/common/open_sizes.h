@@ -33,8 +33,8 @@ class OpenNode {
   }
 
  private:
-  const hg_type& in(uint32_t i) const { return graph_.value[node_.in[i]]; }
-  const hg_type& out(uint32_t i = 0) const { return graph_.value[node_.out[i]]; }
+  const hg_type& in(uint32_t i) const { return *graph_.value[node_.in[i]]; }
+  const hg_type& out(uint32_t i = 0) const { return *graph_.value[node_.out[i]]; }
 
   /// Primitives that the sizes do not matter to, besides element-wise ones and reductions.
   static constexpr std::string_view kOfAnySize[] = {
@@ -69,8 +69,8 @@ class OpenNode {
   };
   Numbers numbers(const char* key) const {
     for (uint32_t i = 0; i < node_.n_attr; ++i)
-      if (node_.attr[i].kind == HG_ATTR_I64 && std::strcmp(node_.attr[i].key, key) == 0)
-        return {static_cast<const int64_t*>(node_.attr[i].data), node_.attr[i].n};
+      if (node_.attr[i]->kind == HG_ATTR_I64 && std::strcmp(node_.attr[i]->key, key) == 0)
+        return {static_cast<const int64_t*>(node_.attr[i]->data), node_.attr[i]->n};
     return {};
   }
   int64_t axis(int32_t rank) const {

@@ -8,6 +8,7 @@
 #include "engines/native/callers.h"
 #include "engines/native/derived.h"
 #include "engines/native/sparse.h"
+#include "engines/native/work.h"
 #include "ir/abi.h"
 
 namespace horngate::native {
@@ -16,7 +17,7 @@ namespace {
 constexpr size_t kPointersOnStack = 1024;
 
 int supports(void*, const hg_graph* graph, uint32_t node) {
-  const std::optional<Prim> prim = find_primitive(graph->node[node].prim);
+  const std::optional<Prim> prim = find_primitive(graph->node[node]->prim);
   return prim && primitive(*prim).how != How::core ? 1 : prim == Prim::constant;
 }
 
@@ -46,8 +47,9 @@ int status_of_current_exception(hg_status* status) noexcept {
 }
 
 struct Compiled {
-  explicit Compiled(const Graph& graph) : exe(graph) {}
+  explicit Compiled(const Graph& graph) : exe(graph), bytes(bytes_of(graph)) {}
   Executable exe;
+  const size_t bytes;  // of its steps, about
   Derived derived;
 };
 
@@ -68,12 +70,12 @@ class SparseOutputs {
     return made_.back().second->pointer();
   }
   /// The caller frees them from now on.
-  void give(hg_buffer* out) {
+  void give(hg_buffer* const* out) {
     for (auto& [i, buffer] : made_) {
-      *static_cast<hg_sparse*>(out[i].data) = {buffer->nnz, buffer->indptr, buffer->indices,
-                                               buffer->values};
-      out[i].owner = buffer.release();
-      out[i].release = [](void* owner) { delete static_cast<SparseBuffer*>(owner); };
+      *static_cast<hg_sparse*>(out[i]->data) = {sizeof(hg_sparse), buffer->nnz, buffer->indptr,
+                                                buffer->indices, buffer->values};
+      out[i]->owner = buffer.release();
+      out[i]->release = [](void* owner) { delete static_cast<SparseBuffer*>(owner); };
     }
   }
 
@@ -81,7 +83,7 @@ class SparseOutputs {
   std::vector<std::pair<size_t, std::unique_ptr<SparseBuffer>>> made_;
 };
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
   try {
     auto& compiled = *static_cast<Compiled*>(executable);
@@ -97,10 +99,10 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
       kept.resize(std::max(kept.size(), n_in + n_out));
       pointers = kept.data();
     }
-    for (size_t i = 0; i < n_in; ++i) pointers[i] = in[i].data;
+    for (size_t i = 0; i < n_in; ++i) pointers[i] = in[i]->data;
     SparseOutputs sparse;
     for (size_t i = 0; i < n_out; ++i)
-      pointers[n_in + i] = out[i].type.flags & HG_TYPE_SPARSE ? sparse.add(i) : out[i].data;
+      pointers[n_in + i] = out[i]->type->flags & HG_TYPE_SPARSE ? sparse.add(i) : out[i]->data;
     RunContext context;
     if (run) {
       context.stopped = run->stopped;
@@ -113,7 +115,7 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
     if (exe.derived_bytes()) {
       thread_local std::vector<uint64_t> stamps;
       stamps.resize(std::max(stamps.size(), n_in));
-      for (size_t i = 0; i < n_in; ++i) stamps[i] = in[i].stamp;
+      for (size_t i = 0; i < n_in; ++i) stamps[i] = in[i]->stamp;
       derived = compiled.derived.get(exe, pointers, stamps.data(), arena.data(), context);
     }
     exe.run(pointers, pointers + n_in, derived.get(), arena.data(), context);
@@ -126,20 +128,23 @@ int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run
 
 void free_executable(void* executable) { delete static_cast<Compiled*>(executable); }
 
+size_t executable_bytes(void* executable) {
+  const auto& compiled = *static_cast<const Compiled*>(executable);
+  return compiled.bytes + compiled.exe.derived_bytes();
+}
+
 }  // namespace
 
 void* compile_graph(const Graph& graph) { return new Compiled(graph); }
 
-size_t derived_bytes_of(const void* executable) {
-  return static_cast<const Compiled*>(executable)->derived.bytes();
-}
-
-const hg_engine_api* engine_main(uint32_t host_abi) {
-  static constexpr hg_engine_api kApi = engines::make_api(
-      "native", HORNGATE_VERSION,
-      HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE | HG_CAP_SPARSE,
-      engines::open_nothing, supports, compile, run, free_executable);
-  return host_abi == HG_ABI ? &kApi : nullptr;
-}
+constexpr hg_engine_api kApi = engines::make_api(
+    "native", HORNGATE_VERSION,
+    HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_IN_PLACE | HG_CAP_SPARSE |
+        HG_CAP_EVERYTHING,
+    engines::open_nothing, supports, compile, run, free_executable, executable_bytes);
 
 }  // namespace horngate::native
+
+const hg_engine_api* hg_native_engine(uint32_t host_abi) {
+  return host_abi == HG_ABI ? &horngate::native::kApi : nullptr;
+}

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "horngate/engine.h"
 #include "ir/graph.h"
 #include "ir/primitive.h"
 
@@ -62,13 +63,8 @@ using KernelFactory = KernelPtr (*)(const KernelCall&);
 /// horngate::native::kernels; prims.def makes the table. nullptr: no kernel of that primitive.
 KernelFactory find_kernel(Prim prim);
 
-/// A sparse operand: the buffer points at this (CSR).
-struct SparseView {
-  int64_t nnz;
-  const int64_t* indptr;   // rows + 1
-  const int64_t* indices;  // columns
-  const void* values;
-};
+/// A sparse operand, as it comes from the host.
+using SparseView = hg_sparse;
 
 /// Makes a kernel of a callable (in, out, context).
 template <class F>

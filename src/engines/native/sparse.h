@@ -9,7 +9,7 @@ namespace horngate::native {
 /// large enough, nothing is allocated.
 class SparseBuffer : public SparseView {
  public:
-  SparseBuffer() : SparseView{0, nullptr, nullptr, nullptr} {}
+  SparseBuffer() : SparseView{sizeof(SparseView), 0, nullptr, nullptr, nullptr} {}
   SparseBuffer(const SparseBuffer&) = delete;
 
   /// Room for `count` elements of `item` bytes; the first row begins at 0.

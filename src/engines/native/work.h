@@ -11,4 +11,7 @@ namespace horngate::native {
 profile::Work work_of(const Graph& graph, const GraphNode& node);
 double flops_of(const Graph& graph, const GraphNode& node);
 
+/// What a compiled graph keeps, about.
+size_t bytes_of(const Graph& graph);
+
 }  // namespace horngate::native

@@ -22,9 +22,10 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   return fail(status, HG_RUNTIME_ERROR, "engine null: out of memory.");
 }
 
-int run(void* executable, const hg_buffer*, hg_buffer* out, const hg_run*, hg_status*) {
+int run(void* executable, const hg_buffer* const*, hg_buffer* const* out, const hg_run*,
+        hg_status*) {
   for (uint32_t i = 0; i < static_cast<Executable*>(executable)->n_out; ++i)
-    if (out[i].bytes) std::memset(out[i].data, 0, out[i].bytes);
+    if (out[i]->bytes) std::memset(out[i]->data, 0, out[i]->bytes);
   return 0;
 }
 

@@ -26,7 +26,7 @@ Value iterations(Op& op, int64_t n_x, const Ints& x_axes) {
 /// where it is known how often.
 Value first_state(Op& op, const hg_graph& body, size_t n_x, size_t i) {
   const Value& given = op.in[n_x + i];
-  const hg_type& after = body.value[body.out[i]];
+  const hg_type& after = *body.value[body.out[i]];
   Dims dims = given.dims;
   bool repeats = false;
   for (size_t k = 0; k < dims.size(); ++k) {
@@ -55,7 +55,7 @@ void scan(Op& op) {
   b.begin_body();
   std::vector<Value> inner, params;
   const auto add_param = [&](size_t i) {
-    inner.push_back(value_of(b.unique("p"), body.value[body.in[i]]));
+    inner.push_back(value_of(b.unique("p"), *body.value[body.in[i]]));
     return inner.back();
   };
   for (size_t i = 0; i < n_x + n_c; ++i) add_param(i);

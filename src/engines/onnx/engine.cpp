@@ -32,13 +32,28 @@ int fail_with_current(hg_status* status) {
   }
 }
 
+/// How far the library rewrites graphs; its own numbers.
+int optimization_of(std::string_view level) {
+  if (level == "off") return 0;
+  if (level == "basic") return 1;
+  if (level == "extended") return 2;
+  if (level == "all") return Runtime::kOptimizeAll;
+  throw std::runtime_error("option optimization must be off, basic, extended or all; got \"" +
+                           std::string(level) + "\".");
+}
+
 extern hg_engine_api api;
 
-int open(const char*, void** engine, hg_status* status) try {
+int open(const hg_open* how, void** engine, hg_status* status) try {
   static std::string where;
   where = Runtime::find();
   api.where = where.empty() ? nullptr : where.c_str();
-  auto* runtime = new Runtime;  // stays: the library is never closed
+  if (const std::string wrong = horngate::engines::unknown_option(how, {"optimization"});
+      !wrong.empty())
+    return fail(status, HG_VALUE_ERROR, wrong);
+  const std::string_view level = horngate::engines::option(how, "optimization").value_or("all");
+  // stays: the library is never closed
+  auto* runtime = new Runtime(how->threads, optimization_of(level));
   api.version = runtime->version().c_str();
   *engine = runtime;
   return 0;
@@ -60,7 +75,7 @@ int compile(void* engine, const hg_graph* graph, void** executable, hg_status* s
   return fail_with_current(status);
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) try {
   if (run && run->stopped && run->stopped(run->ctx))
     return fail(status, HG_INTERRUPTED, "engine onnx: interrupted.");

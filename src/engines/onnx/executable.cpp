@@ -21,10 +21,10 @@ bool number_after(const std::string& text, const std::string& mark, int64_t& num
 
 bool has_type(const hg_graph& g, int32_t dtype) {
   for (uint32_t i = 0; i < g.n_value; ++i)
-    if (g.value[i].dtype == dtype) return true;
+    if (g.value[i]->dtype == dtype) return true;
   for (uint32_t i = 0; i < g.n_node; ++i)
-    for (uint32_t k = 0; k < g.node[i].n_body; ++k)
-      if (has_type(*g.node[i].body[k], dtype)) return true;
+    for (uint32_t k = 0; k < g.node[i]->n_body; ++k)
+      if (has_type(*g.node[i]->body[k], dtype)) return true;
   return false;
 }
 
@@ -46,7 +46,7 @@ Executable::Executable(const Runtime& runtime, const hg_graph& g)
   std::vector<Value> inputs;
   std::vector<Message> in_infos, out_infos;
   for (uint32_t i = 0; i < g.n_in; ++i) {
-    const hg_type& t = g.value[g.in[i]];
+    const hg_type& t = *g.value[g.in[i]];
     inputs.push_back(value_of("x" + std::to_string(i), t));
     in_infos.push_back(make_value_info(inputs.back().name, t.dtype, dims_list(t)));
     names_.push_back(inputs.back().name);
@@ -55,7 +55,7 @@ Executable::Executable(const Runtime& runtime, const hg_graph& g)
   const std::vector<Value> outputs = lowering.graph(g, inputs);
   std::set<std::string> used;
   for (uint32_t i = 0; i < g.n_out; ++i) {
-    const hg_type& t = g.value[g.out[i]];
+    const hg_type& t = *g.value[g.out[i]];
     // An output must be made by a node, and by one of its own.
     const bool own = outputs[i].name[0] == 't' && used.insert(outputs[i].name).second;
     const std::string name = own ? outputs[i].name : b.unary("Identity", outputs[i]).name;
@@ -105,15 +105,15 @@ void Executable::wrap(Frame& f, size_t i, const hg_buffer& buffer) const {
   f.data[i] = data;
 }
 
-void Executable::run(const hg_buffer* in, hg_buffer* out) {
+void Executable::run(const hg_buffer* const* in, hg_buffer* const* out) {
   struct Lease {
     Executable& self;
     Frame frame;
     ~Lease() { self.give(std::move(frame)); }
   } lease{*this, take()};
   Frame& f = lease.frame;
-  for (size_t i = 0; i < n_in_; ++i) wrap(f, i, in[i]);
-  for (size_t i = 0; i < n_out_; ++i) wrap(f, n_in_ + i, out[i]);
+  for (size_t i = 0; i < n_in_; ++i) wrap(f, i, *in[i]);
+  for (size_t i = 0; i < n_out_; ++i) wrap(f, n_in_ + i, *out[i]);
   try {
     runtime_.run(session_, name_pointers_.data(), f.values.data(), n_in_,
                  name_pointers_.data() + n_in_, n_out_, f.values.data() + n_in_);

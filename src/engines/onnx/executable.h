@@ -22,7 +22,7 @@ class Executable {
   ~Executable();
   Executable(const Executable&) = delete;
   /// From any number of threads at once.
-  void run(const hg_buffer* in, hg_buffer* out);
+  void run(const hg_buffer* const* in, hg_buffer* const* out);
   /// What it keeps, about. Memory of its runs belongs to all sessions together.
   size_t bytes() const { return bytes_; }
 

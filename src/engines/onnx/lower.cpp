@@ -35,7 +35,7 @@ Value value_of(std::string name, const hg_type& t) {
 
 const hg_attr* Op::find(const char* key) const {
   for (uint32_t i = 0; i < node.n_attr; ++i)
-    if (std::strcmp(node.attr[i].key, key) == 0) return &node.attr[i];
+    if (std::strcmp(node.attr[i]->key, key) == 0) return node.attr[i];
   return nullptr;
 }
 
@@ -133,10 +133,10 @@ std::vector<Value> Lowering::graph(const hg_graph& g, const std::vector<Value>& 
   for (uint32_t i = 0; i < g.n_in; ++i) values[g.in[i]] = inputs[i];
   for (uint32_t i = 0; i < g.n_node; ++i) {
     try {
-      lower(g, g.node[i], values);
+      lower(g, *g.node[i], values);
     } catch (const Unsupported& e) {
-      const std::string name = g.node[i].name ? " \"" + std::string(g.node[i].name) + "\"" : "";
-      throw Unsupported(std::string(g.node[i].prim) + name + ": " + e.what());
+      const std::string name = g.node[i]->name ? " \"" + std::string(g.node[i]->name) + "\"" : "";
+      throw Unsupported(std::string(g.node[i]->prim) + name + ": " + e.what());
     }
   }
   std::vector<Value> out;
@@ -145,12 +145,12 @@ std::vector<Value> Lowering::graph(const hg_graph& g, const std::vector<Value>& 
 }
 
 void Lowering::check(const hg_graph& g, uint32_t node, Aim aim) {
-  const hg_node& n = g.node[node];
+  const hg_node& n = *g.node[node];
   Builder scratch;
   Lowering lowering(scratch, aim);
   std::vector<Value> values(g.n_value);
   for (uint32_t i = 0; i < n.n_in; ++i)
-    values[n.in[i]] = value_of("x" + std::to_string(n.in[i]), g.value[n.in[i]]);
+    values[n.in[i]] = value_of("x" + std::to_string(n.in[i]), *g.value[n.in[i]]);
   lowering.lower(g, n, values);
 }
 

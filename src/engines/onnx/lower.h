@@ -37,7 +37,7 @@ struct Op {
   int64_t number(const char* key) const;
   double real(const char* key) const;
   std::string text(const char* key) const;
-  const hg_type& type(size_t result) const { return graph.value[node.out[result]]; }
+  const hg_type& type(size_t result) const { return *graph.value[node.out[result]]; }
   Dims dims(size_t result) const;
   /// Sets a result; its dtype becomes that of the graph, its open dimensions numbers where the graph has them.
   void set(size_t result, Value v);

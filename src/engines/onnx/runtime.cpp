@@ -46,12 +46,9 @@ enum Slot {
 };
 
 constexpr int kLogFatal = 4;
-constexpr int kOptimizeAll = 99;
 constexpr int kArenaAllocator = 1, kDefaultMemory = 0;
 
-int threads() {
-  if (const char* text = std::getenv("HORNGATE_NUM_THREADS"))
-    if (const int n = std::atoi(text); n > 0) return n;
+int all_cpus() {
   cpu_set_t set;
   return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
@@ -68,7 +65,8 @@ std::string Runtime::find() {
       .string();
 }
 
-Runtime::Runtime() : path_(find()) {
+Runtime::Runtime(int threads, int optimization)
+    : threads_(threads > 0 ? threads : all_cpus()), optimization_(optimization), path_(find()) {
   if (path_.empty()) {
     std::string where;
     for (const auto& f : folders()) where += (where.empty() ? "" : ", ") + f.string();
@@ -121,7 +119,7 @@ void Runtime::bind(const void* const* table) {
 void Runtime::make_environment() {
   OrtThreadingOptions* options = nullptr;
   check(create_threading_options_(&options));
-  check(set_intra_threads_(options, threads()));
+  check(set_intra_threads_(options, threads_));
   check(set_inter_threads_(options, 1));
   check(set_spin_(options, 0));
   check(create_env_(kLogFatal, "horngate", options, &env_));
@@ -146,7 +144,7 @@ OrtSession* Runtime::make_session(const std::string& model,
   } options{*this};
   check(create_session_options_(&options.self));
   check(share_threads_(options.self));
-  check(set_optimization_(options.self, kOptimizeAll));
+  check(set_optimization_(options.self, optimization_));
   check(set_log_level_(options.self, kLogFatal));
   check(set_config_(options.self, "session.use_env_allocators", "1"));
   check(set_config_(options.self, "optimization.disable_specified_optimizers",

@@ -27,8 +27,10 @@ class Runtime {
  public:
   /// The library's file; empty when there is none.
   static std::string find();
-  /// Finds and loads it; throws std::runtime_error with the reason.
-  Runtime();
+  /// How far it rewrites graphs.
+  static constexpr int kOptimizeAll = 99;
+  /// Finds and loads it; throws std::runtime_error with the reason. threads 0: one per CPU.
+  explicit Runtime(int threads = 0, int optimization = kOptimizeAll);
 
   /// `without_rules`: names of simplifications that the runtime must not do, with semicolons between them.
   OrtSession* make_session(const std::string& model, const std::string& without_rules) const;
@@ -45,6 +47,7 @@ class Runtime {
   void make_environment();
   void check(OrtStatus* status) const;
 
+  const int threads_, optimization_;
   std::string path_, version_;
   OrtEnv* env_ = nullptr;
   OrtMemoryInfo* memory_ = nullptr;

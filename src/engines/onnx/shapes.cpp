@@ -153,8 +153,8 @@ void shape_of(Op& op) {
 
 void constant(Op& op) {
   const auto& buffer = *static_cast<const hg_buffer*>(op.find("value")->data);
-  const Ints dims(buffer.type.dims, buffer.type.dims + buffer.type.rank);
-  op.set(0, op.b.constant(buffer.type.dtype, dims, buffer.data));
+  const Ints dims(buffer.type->dims, buffer.type->dims + buffer.type->rank);
+  op.set(0, op.b.constant(buffer.type->dtype, dims, buffer.data));
 }
 
 void same(Op& op) { op.set(0, op.in[0]); }

@@ -1,9 +1,6 @@
 // How sessions are set up: messages to TensorFlow in protocol buffer form.
 #include "config.h"
 
-#include <cstdlib>
-#include <cstring>
-
 namespace horngate::tf {
 namespace {
 
@@ -26,12 +23,9 @@ struct Message {
   }
 };
 
-/// HORNGATE_NUM_THREADS; 0: TensorFlow takes one per CPU.
-int threads() {
-  const char* text = std::getenv("HORNGATE_NUM_THREADS");
-  const int n = text ? std::atoi(text) : 0;
-  return n > 0 ? n : 0;
-}
+// Set once, before the first session.
+int threads = 0;
+bool xla = false;
 
 /// ConfigProto.
 std::string config() {
@@ -42,12 +36,17 @@ std::string config() {
   rewrite.number(19, 1);    // disable_meta_optimizer
   graph.text(3, optimizer.bytes).text(10, rewrite.bytes);
   all.text(1, gpu.bytes);                                      // device_count
-  if (const int n = threads()) all.number(2, n).number(5, n);  // intra_op, inter_op
+  if (threads > 0) all.number(2, threads).number(5, threads);  // intra_op, inter_op
   all.text(10, graph.bytes);                                   // graph_options
   return all.bytes;
 }
 
 }  // namespace
+
+void configure(int wanted_threads, bool wanted_xla) {
+  threads = wanted_threads;
+  xla = wanted_xla;
+}
 
 COptions* session_options() {
   static const auto* bytes = new std::string(config());
@@ -65,10 +64,7 @@ const CBuffer& run_options() {
   return buffer;
 }
 
-bool wants_xla() {
-  const char* text = std::getenv("HORNGATE_TF_XLA");
-  return text && *text && std::strcmp(text, "0") != 0;
-}
+bool wants_xla() { return xla; }
 
 const std::string& true_attribute() {
   static const auto* bytes = new std::string(Message().number(5, 1).bytes);

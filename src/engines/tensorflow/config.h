@@ -7,11 +7,13 @@
 
 namespace horngate::tf {
 
+/// What the engine was opened with. threads 0: TensorFlow takes one per CPU.
+void configure(int threads, bool xla);
 /// Options of all sessions; the caller deletes them.
 COptions* session_options();
 /// Options of every run.
 const CBuffer& run_options();
-/// HORNGATE_TF_XLA=1
+/// Option xla=1: graphs are compiled by XLA.
 bool wants_xla();
 /// The value `true` of an attribute.
 const std::string& true_attribute();

@@ -101,7 +101,7 @@ void scan(Call& c) {
   now.insert(now.end(), c.in.begin() + static_cast<int64_t>(s.n_x), c.in.end());
   const size_t lists = now.size();
   for (size_t i = 0; i < s.n_y; ++i) {
-    const hg_type& t = body.value[body.out[s.n_c + i]];
+    const hg_type& t = *body.value[body.out[s.n_c + i]];
     now.push_back(g.op("TensorListReserve")
                       .in(g.ints(Node::dims_of(t), kInt64))
                       .in(g.integer(s.length))

@@ -1,5 +1,6 @@
 // The tensorflow engine: what engine.h asks for.
 #include "../common/api.h"
+#include "config.h"
 #include "session.h"
 
 namespace horngate::tf {
@@ -26,10 +27,16 @@ int guarded(hg_status* status, F&& work) {
 
 extern hg_engine_api own_api;
 
-int open(const char*, void** engine, hg_status* status) {
+int open(const hg_open* how, void** engine, hg_status* status) {
   static int token;
   *engine = &token;
-  const int failed = guarded(status, [] {
+  const int failed = guarded(status, [&] {
+    if (const std::string wrong = engines::unknown_option(how, {"xla"}); !wrong.empty())
+      throw Error(HG_VALUE_ERROR, wrong);
+    const std::string_view xla = engines::option(how, "xla").value_or("0");
+    if (xla != "0" && xla != "1")
+      throw Error(HG_VALUE_ERROR, "option xla must be 0 or 1; got \"" + std::string(xla) + "\".");
+    configure(how->threads, xla == "1");
     load();
     own_api.version = library_version();
   });
@@ -39,7 +46,7 @@ int open(const char*, void** engine, hg_status* status) {
 
 int supports(void*, const hg_graph* graph, uint32_t node) {
   int yes = 0;
-  guarded(nullptr, [&] { yes = can_lower(*graph, graph->node[node]); });
+  guarded(nullptr, [&] { yes = can_lower(*graph, *graph->node[node]); });
   return yes;
 }
 
@@ -47,7 +54,7 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   return guarded(status, [&] { *executable = new Executable(*graph); });
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
   return guarded(status, [&] { static_cast<Executable*>(executable)->run(in, out, run); });
 }

@@ -49,9 +49,9 @@ const Lowering* find_lowering(const char* prim) {
 
 bool can_lower(const hg_graph& graph, const hg_node& node) {
   const Lowering* l = find_lowering(node.prim);
-  if (!l || node.rev > 1 || !engines::OpenNode(graph, node).fits()) return false;
+  if (!l || !engines::OpenNode(graph, node).fits()) return false;
   const auto fits = [&](uint32_t v) {
-    const hg_type& t = graph.value[v];
+    const hg_type& t = *graph.value[v];
     return t.rank <= kMaxRank && !(t.flags & HG_TYPE_SPARSE);
   };
   for (uint32_t i = 0; i < node.n_in; ++i)
@@ -60,13 +60,13 @@ bool can_lower(const hg_graph& graph, const hg_node& node) {
     if (!fits(node.out[i])) return false;
   for (uint32_t b = 0; b < node.n_body; ++b)
     for (uint32_t i = 0; i < node.body[b]->n_node; ++i)
-      if (!can_lower(*node.body[b], node.body[b]->node[i])) return false;
+      if (!can_lower(*node.body[b], *node.body[b]->node[i])) return false;
   return !l->can || l->can(Node(graph, node));
 }
 
 double cost_of(const hg_graph& graph) {
   double cost = 0;
-  for (uint32_t i = 0; i < graph.n_node; ++i) cost += cost_of(graph, graph.node[i]);
+  for (uint32_t i = 0; i < graph.n_node; ++i) cost += cost_of(graph, *graph.node[i]);
   return cost;
 }
 
@@ -101,13 +101,13 @@ Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
   Values now(graph.n_value);
   for (uint32_t i = 0; i < graph.n_in; ++i) now[graph.in[i]] = inputs[i];
   for (uint32_t i = 0; i < graph.n_node; ++i) {
-    const hg_node& n = graph.node[i];
+    const hg_node& n = *graph.node[i];
     Call call{to, Node(graph, n), {}, {}};
     for (uint32_t k = 0; k < n.n_in; ++k) call.in.push_back(now[n.in[k]]);
     const double cost = to.has_stop() ? cost_of(graph, n) : 0;
     to.begin_work(cost);
     bool all_empty = true;
-    for (uint32_t k = 0; k < n.n_out; ++k) all_empty &= is_empty(graph.value[n.out[k]]);
+    for (uint32_t k = 0; k < n.n_out; ++k) all_empty &= is_empty(*graph.value[n.out[k]]);
     if (all_empty) {  // nothing to compute, and some kernels refuse
       for (uint32_t k = 0; k < n.n_out; ++k)
         call.give(to.constant(call.out_type(k), call.node.out_dims(k), ""));

@@ -42,8 +42,8 @@ class Node {
   const hg_graph& body(uint32_t i) const { return *node_.body[i]; }
   uint32_t n_body() const { return node_.n_body; }
 
-  const hg_type& in_type(uint32_t i) const { return graph_.value[node_.in[i]]; }
-  const hg_type& out_type(uint32_t i) const { return graph_.value[node_.out[i]]; }
+  const hg_type& in_type(uint32_t i) const { return *graph_.value[node_.in[i]]; }
+  const hg_type& out_type(uint32_t i) const { return *graph_.value[node_.out[i]]; }
   Dims in_dims(uint32_t i) const { return dims_of(in_type(i)); }
   Dims out_dims(uint32_t i) const { return dims_of(out_type(i)); }
 
@@ -83,8 +83,8 @@ class Node {
  private:
   const hg_attr* find(const char* key, int32_t kind) const {
     for (uint32_t i = 0; i < node_.n_attr; ++i)
-      if (node_.attr[i].kind == kind && std::strcmp(node_.attr[i].key, key) == 0)
-        return &node_.attr[i];
+      if (node_.attr[i]->kind == kind && std::strcmp(node_.attr[i]->key, key) == 0)
+        return node_.attr[i];
     return nullptr;
   }
   const hg_graph& graph_;

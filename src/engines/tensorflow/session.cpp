@@ -56,11 +56,11 @@ Program::~Program() {
 void Program::add_inputs(const hg_graph& graph, Values& placed) {
   std::vector<uint8_t> used(graph.n_value, 0);
   for (uint32_t i = 0; i < graph.n_node; ++i)
-    for (uint32_t k = 0; k < graph.node[i].n_in; ++k) used[graph.node[i].in[k]] = 1;
+    for (uint32_t k = 0; k < graph.node[i]->n_in; ++k) used[graph.node[i]->in[k]] = 1;
   for (uint32_t i = 0; i < graph.n_out; ++i) used[graph.out[i]] = 1;
   for (uint32_t i = 0; i < graph.n_in; ++i) {
     if (!used[graph.in[i]]) continue;
-    const hg_type& t = graph.value[graph.in[i]];
+    const hg_type& t = *graph.value[graph.in[i]];
     placed[i] = graph_.placeholder(type_of(t.dtype), Node::dims_of(t));
     inputs_.push_back({i, placed[i].type, placed[i].dims});
     values_.push_back(placed[i]);
@@ -207,8 +207,8 @@ void release(void* tensor) { api().DeleteTensor(static_cast<CTensor*>(tensor)); 
 /// Hands a result over. Memory that something else refers to (a feed, a constant, another result) is copied.
 void give(CTensor*& t, hg_buffer& to) {
   if (!api().TensorMaybeMove(t)) {
-    CTensor* own =
-        checked(api().AllocateTensor(type_of(to.type.dtype), to.type.dims, to.type.rank, to.bytes));
+    CTensor* own = checked(
+        api().AllocateTensor(type_of(to.type->dtype), to.type->dims, to.type->rank, to.bytes));
     if (to.bytes) std::memcpy(api().TensorData(own), api().TensorData(t), to.bytes);
     api().DeleteTensor(t);
     t = own;
@@ -240,24 +240,24 @@ void Executable::call(CTensor** feeds, CTensor** results, const hg_run* run) {
   plain_.run(feeds, results, run);
 }
 
-void Executable::run(const hg_buffer* in, hg_buffer* out, const hg_run* run) {
+void Executable::run(const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run) {
   const std::vector<Program::Input>& inputs = plain_.inputs();
   Tensors feeds(plain_.n_feeds()), results(plain_.n_outputs());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Program::Input& f = inputs[i];
-    const hg_buffer& b = in[f.number];
-    feeds[i] = checked(api().NewTensor(f.type, b.type.dims, b.type.rank, b.bytes ? b.data : nothing,
-                                       b.bytes, keep, nullptr));
+    const hg_buffer& b = *in[f.number];
+    feeds[i] = checked(api().NewTensor(f.type, b.type->dims, b.type->rank,
+                                       b.bytes ? b.data : nothing, b.bytes, keep, nullptr));
   }
   call(feeds.data(), results.data(), run);
   for (size_t i = 0; i < plain_.n_outputs(); ++i)
-    if (api().TensorByteSize(results[i]) != out[i].bytes)
+    if (api().TensorByteSize(results[i]) != out[i]->bytes)
       throw Error(HG_RUNTIME_ERROR, "engine tensorflow: a result has another size than planned.");
   for (size_t i = 0; i < plain_.n_outputs(); ++i) {
-    if (!out[i].data)
-      give(results[i], out[i]);
-    else if (out[i].bytes)
-      std::memcpy(out[i].data, api().TensorData(results[i]), out[i].bytes);
+    if (!out[i]->data)
+      give(results[i], *out[i]);
+    else if (out[i]->bytes)
+      std::memcpy(out[i]->data, api().TensorData(results[i]), out[i]->bytes);
   }
 }
 

@@ -54,7 +54,7 @@ class Executable {
   explicit Executable(const hg_graph& graph);
 
   /// Feeds lie in the caller's memory; results are adopted by outputs without memory, copied into the others.
-  void run(const hg_buffer* in, hg_buffer* out, const hg_run* run);
+  void run(const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run);
   size_t bytes() const { return plain_.bytes() + (xla_ ? xla_->bytes() : 0); }
 
  private:

@@ -127,7 +127,7 @@ void iota(Call& c) {
 
 void constant(Call& c) {
   const hg_buffer* b = c.node.buffer("value");
-  c.give(c.graph.constant(type_of(b->type.dtype), Node::dims_of(b->type), b->data));
+  c.give(c.graph.constant(type_of(b->type->dtype), Node::dims_of(*b->type), b->data));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ int guarded(hg_status* status, F&& f) {
 
 extern hg_engine_api own_api;
 
-int open(const char*, void** engine, hg_status* status) {
+int open(const hg_open* how, void** engine, hg_status* status) {
   return guarded(status, [&] {
     Installation where;
     const std::string why = find_installation(where);
@@ -32,6 +32,8 @@ int open(const char*, void** engine, hg_status* status) {
     python = where.python.string();
     own_api.where = python.empty() ? nullptr : python.c_str();
     if (!why.empty()) return horngate::engines::fail(status, HG_RUNTIME_ERROR, why);
+    const std::string wrong = horngate::engines::unknown_option(how, {});
+    if (!wrong.empty()) return horngate::engines::fail(status, HG_VALUE_ERROR, wrong);
     Worker::open(std::move(where));
     *engine = nullptr;
     return 0;
@@ -39,7 +41,7 @@ int open(const char*, void** engine, hg_status* status) {
 }
 
 int engine_supports(void*, const hg_graph* graph, uint32_t node) {
-  return supports(*graph, graph->node[node]);
+  return supports(*graph, *graph->node[node]);
 }
 
 int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
@@ -51,7 +53,7 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   });
 }
 
-int run(void* executable, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
   return guarded(status, [&] {
     return Worker::current()->run(*static_cast<Program*>(executable), in, out, run, status);

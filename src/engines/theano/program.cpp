@@ -25,7 +25,7 @@ class Writer {
     text += "{\"values\":[";
     for (uint32_t i = 0; i < g.n_value; ++i) {
       if (i) text += ',';
-      type(g.value[i]);
+      type(*g.value[i]);
     }
     text += "],\"in\":";
     list(g.in, g.n_in);
@@ -34,7 +34,7 @@ class Writer {
     text += ",\"nodes\":[";
     for (uint32_t i = 0; i < g.n_node; ++i) {
       if (i) text += ',';
-      node(g.node[i]);
+      node(*g.node[i]);
     }
     text += "]";
   }
@@ -100,7 +100,7 @@ class Writer {
         const auto& b = *static_cast<const hg_buffer*>(a.data);
         data.resize(aligned(data.size()));
         text += "{\"type\":";
-        type(b.type);
+        type(*b.type);
         text += ",\"at\":" + std::to_string(data.size()) + ",\"bytes\":" + std::to_string(b.bytes) +
                 "}";
         data.append(static_cast<const char*>(b.data), b.bytes);
@@ -118,7 +118,7 @@ class Writer {
     text += ",\"attrs\":{";
     for (uint32_t i = 0; i < n.n_attr; ++i) {
       if (i) text += ',';
-      attribute(n.attr[i]);
+      attribute(*n.attr[i]);
     }
     text += "},\"name\":";
     words(n.name);
@@ -152,7 +152,7 @@ std::atomic<uint32_t> next_id{1};
 
 Program::Program(const hg_graph& g) : id(next_id++), text(write_program(g)), stamps(g.n_in, 0) {
   const auto is_open = [&](uint32_t v) {
-    const hg_type& t = g.value[v];
+    const hg_type& t = *g.value[v];
     return std::any_of(t.dims, t.dims + t.rank, [](int64_t d) { return d < 0; });
   };
   for (uint32_t i = 0; i < g.n_in; ++i) in_open_.push_back(is_open(g.in[i]));
@@ -161,13 +161,13 @@ Program::Program(const hg_graph& g) : id(next_id++), text(write_program(g)), sta
 
 Program::~Program() { drop_memory(); }
 
-bool Program::place(const hg_buffer* in, const hg_buffer* out) {
+bool Program::place(const hg_buffer* const* in, const hg_buffer* const* out) {
   std::vector<int64_t> sizes;
   const auto add = [&](const hg_type& t) { sizes.insert(sizes.end(), t.dims, t.dims + t.rank); };
   for (size_t i = 0; i < in_open_.size(); ++i)
-    if (in_open_[i]) add(in[i].type);
+    if (in_open_[i]) add(*in[i]->type);
   for (size_t i = 0; i < out_open_.size(); ++i)
-    if (out_open_[i]) add(out[i].type);
+    if (out_open_[i]) add(*out[i]->type);
   if (is_placed && sizes == sizes_ && !results_->is_spent()) return false;
   is_placed = false;
   sizes_ = std::move(sizes);
@@ -181,14 +181,14 @@ bool Program::place(const hg_buffer* in, const hg_buffer* out) {
       if (in_open_[i] != open) continue;
       if (open) stamps[i] = 0;
       in_at[i] = end;
-      in_bytes[i] = in[i].bytes;
-      end += aligned(in[i].bytes);
+      in_bytes[i] = in[i]->bytes;
+      end += aligned(in[i]->bytes);
     }
     for (size_t i = 0; i < out_open_.size(); ++i) {
       if (out_open_[i] != open) continue;
-      out_at[i] = Results::start(out_end, out[i].bytes);
-      out_bytes[i] = out[i].bytes;
-      out_end = out_at[i] + Results::room(out[i].bytes);
+      out_at[i] = Results::start(out_end, out[i]->bytes);
+      out_bytes[i] = out[i]->bytes;
+      out_end = out_at[i] + Results::room(out[i]->bytes);
     }
   }
   if (!map_ || end > capacity_ || fd_ >= 0) {
@@ -209,13 +209,14 @@ void Program::forget_places() {
   results_.reset();
 }
 
-std::string Program::places(const hg_buffer* in, const hg_buffer* out) const {
+std::string Program::places(const hg_buffer* const* in, const hg_buffer* const* out) const {
   Writer w;
-  const auto list = [&](const char* key, const std::vector<size_t>& at, const hg_buffer* buffers) {
+  const auto list = [&](const char* key, const std::vector<size_t>& at,
+                        const hg_buffer* const* buffers) {
     w.text += key;
     for (size_t i = 0; i < at.size(); ++i) {
       w.text += (i ? ",[" : "[") + std::to_string(at[i]) + ",";
-      w.list(buffers[i].type.dims, static_cast<size_t>(buffers[i].type.rank));
+      w.list(buffers[i]->type->dims, static_cast<size_t>(buffers[i]->type->rank));
       w.text += ']';
     }
     w.text += ']';

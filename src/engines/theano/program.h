@@ -32,8 +32,9 @@ class Program {
 
   /// Gives the arrays of a run their places; throws when there is no memory. False when they are as in the run
   /// before. What has no open sizes keeps its place while the memory is the same.
-  bool place(const hg_buffer* in, const hg_buffer* out);
-  std::string places(const hg_buffer* in, const hg_buffer* out) const;  // for the worker
+  bool place(const hg_buffer* const* in, const hg_buffer* const* out);
+  std::string places(const hg_buffer* const* in,
+                     const hg_buffer* const* out) const;  // for the worker
   void forget_places();
   std::vector<int> new_memory()
       const;  // files that the worker has not mapped yet, in the order of `places`

@@ -25,14 +25,14 @@ bool is_lowered(std::string_view prim) {
 
 bool body_is_supported(const hg_graph& body) {
   for (uint32_t i = 0; i < body.n_node; ++i)
-    if (!supports(body, body.node[i])) return false;
+    if (!supports(body, *body.node[i])) return false;
   return true;
 }
 
 }  // namespace
 
 bool supports(const hg_graph& graph, const hg_node& node) {
-  if (node.rev != 1 || !engines::OpenNode(graph, node).fits()) return false;
+  if (!engines::OpenNode(graph, node).fits()) return false;
   if (!is_lowered(node.prim)) return false;
   for (uint32_t i = 0; i < node.n_body; ++i)
     if (!body_is_supported(*node.body[i])) return false;

@@ -149,7 +149,8 @@ int Worker::build(Program& program, hg_status* status) {
 }
 
 /// Tells the worker where the arrays of this run lie, if they are not where they were.
-int Worker::place(Program& program, const hg_buffer* in, const hg_buffer* out, hg_status* status) {
+int Worker::place(Program& program, const hg_buffer* const* in, const hg_buffer* const* out,
+                  hg_status* status) {
   const bool is_new_worker = program.placed_for != generation_;
   if (is_new_worker) program.forget_places();
   if (!program.place(in, out)) return 0;
@@ -185,18 +186,18 @@ int Worker::compile(Program& program, hg_status* status) {
 }
 
 /// Inputs whose stamp says that they are there already are not copied again.
-void Worker::store(Program& program, const hg_buffer* in) {
+void Worker::store(Program& program, const hg_buffer* const* in) {
   for (size_t i = 0; i < program.in_at.size(); ++i) {
-    const uint64_t stamp = in[i].stamp;
+    const uint64_t stamp = in[i]->stamp;
     if (stamp != 0 && stamp == program.stamps[i]) continue;
     program.stamps[i] = stamp;
     if (program.in_bytes[i])
-      std::memcpy(program.memory() + program.in_at[i], in[i].data, program.in_bytes[i]);
+      std::memcpy(program.memory() + program.in_at[i], in[i]->data, program.in_bytes[i]);
   }
 }
 
-int Worker::run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_run* run,
-                hg_status* status) {
+int Worker::run(Program& program, const hg_buffer* const* in, hg_buffer* const* out,
+                const hg_run* run, hg_status* status) {
   const std::lock_guard lock(mutex_);
   send_forgotten();
   if (ready(status)) return 1;
@@ -213,18 +214,18 @@ int Worker::run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_
   if (answer("a call", run, status, expected)) return 1;
   program.took = {program.took[1], std::chrono::steady_clock::now() - began};
   for (size_t i = 0; i < program.out_at.size(); ++i) {
-    if (!out[i].data && set != 0 && program.out_bytes[i] >= Results::kLeast) {
-      program.results().give(out[i], set, program.out_at[i], program.out_bytes[i]);
+    if (!out[i]->data && set != 0 && program.out_bytes[i] >= Results::kLeast) {
+      program.results().give(*out[i], set, program.out_at[i], program.out_bytes[i]);
       continue;
     }
-    if (!out[i].data) {
-      out[i].data = out[i].owner = std::aligned_alloc(64, (program.out_bytes[i] + 64) / 64 * 64);
-      out[i].release = std::free;
-      if (!out[i].data)
+    if (!out[i]->data) {
+      out[i]->data = out[i]->owner = std::aligned_alloc(64, (program.out_bytes[i] + 64) / 64 * 64);
+      out[i]->release = std::free;
+      if (!out[i]->data)
         return engines::fail(status, HG_RUNTIME_ERROR, "engine theano: out of memory.");
     }
     if (program.out_bytes[i])
-      std::memcpy(out[i].data, program.results().at(set, program.out_at[i]), program.out_bytes[i]);
+      std::memcpy(out[i]->data, program.results().at(set, program.out_at[i]), program.out_bytes[i]);
   }
   return 0;
 }

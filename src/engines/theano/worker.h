@@ -19,7 +19,7 @@ class Worker {
   explicit Worker(Installation where) : where_(std::move(where)) {}
 
   int compile(Program& program, hg_status* status);
-  int run(Program& program, const hg_buffer* in, hg_buffer* out, const hg_run* run,
+  int run(Program& program, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
           hg_status* status);
   void forget(uint32_t id);
 
@@ -30,10 +30,11 @@ class Worker {
  private:
   int ready(hg_status* status);
   int build(Program& program, hg_status* status);
-  int place(Program& program, const hg_buffer* in, const hg_buffer* out, hg_status* status);
+  int place(Program& program, const hg_buffer* const* in, const hg_buffer* const* out,
+            hg_status* status);
   int ask(char letter, const Program& program, const std::string& text,
           const std::vector<int>& memory, const char* during, hg_status* status);
-  void store(Program& program, const hg_buffer* in);
+  void store(Program& program, const hg_buffer* const* in);
   /// Waits for an answer: 0, or the status is filled. `expected`: how long that takes, as far as it is known.
   int answer(const char* during, const hg_run* run, hg_status* status,
              std::chrono::nanoseconds expected = {});
