@@ -90,4 +90,4 @@ reliability: build ## run the scorecard of docs/reliability.md, hours of it (ROW
 	@.venv/bin/python tools/reliability.py $(ROWS)
 
 clean: ## remove build trees, keep .venv
-	@rm -rf build build-dev build-asan build-asan-python build-tsan build-coverage
+	@rm -rf build build-dev build-asan build-tsan build-coverage

@@ -9,10 +9,10 @@ jobs="${2:-2}"
 shift $(($# < 2 ? $# : 2))
 tools="$PWD/tools"
 build="build-$kind"
-[[ $kind != fuzz ]] || build=build-asan-python
 
 if [[ $kind == fuzz ]]; then
-  [[ -f $build/build.ninja ]] || cmake --preset asan -B "$build" -DHORNGATE_BUILD_PYTHON=ON -DHORNGATE_BUILD_TESTS=OFF
+  build=build-asan
+  cmake --preset asan -DHORNGATE_BUILD_PYTHON=ON
   cmake --build "$build" -j "$jobs"
 else
   [[ -f $build/build.ninja ]] || cmake --preset "$kind"

@@ -146,4 +146,4 @@ for block in range(16):
         K.zeros(shape[-1:]), K.ones(shape[-1:]), K.random_normal_variable(shape, 0, 1)
 """,
     )
-    assert "engine " not in log, log
+    assert f"engine {engine}:" not in log, log

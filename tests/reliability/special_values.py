@@ -573,7 +573,7 @@ The same for constants, fed values, variables, shape arithmetic and step functio
 - uint64 takes floats up to 2^64; from there on they are 0.
 - Everything but 0 is true as bool, NaN too.
 
-The engines `tensorflow` and `onnx` do the same. `theano` and `cntk` cast with their libraries' operations: numbers that the
+The engines `tensorflow` and `onnx` do the same. The others cast with their libraries' operations: numbers that the
 integer type holds are the same there, others may not be.
 
 ## Engines beside `native`

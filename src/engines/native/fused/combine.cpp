@@ -101,9 +101,9 @@ void ProgramBuilder::combine() {
   // A store to the half type rounds by itself.
   for (Output& o : outputs_) {
     const Value& v = values_[o.value];
-    if (v.kind == Kind::instr && !o.reduces &&
-        (v.instr.op == Op::round_f16 || v.instr.op == Op::round_bf16) && v.uses == 1)
-      o.value = v.instr.a;
+    const bool rounds = (v.instr.op == Op::round_f16 && o.dtype == DType::float16) ||
+                        (v.instr.op == Op::round_bf16 && o.dtype == DType::bfloat16);
+    if (v.kind == Kind::instr && !o.reduces && rounds && v.uses == 1) o.value = v.instr.a;
   }
   count_uses();
   const size_t count = values_.size();
