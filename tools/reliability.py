@@ -186,15 +186,24 @@ def run(row):
         ok &= done.returncode == 0
         print(done.stdout[-4000:], flush=True)
         said += figures_of(done.stdout) or [f"ended with status {done.returncode}"]
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
     return {
         "ok": ok,
         "figures": said,
         "when": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
         "seconds": round(time.time() - began),
-        "commit": commit.stdout.strip(),
+        "commit": commit(),
         "machine": machine(),
     }
+
+
+def commit():
+    """With a mark when something but the results has changed since."""
+
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    changed = git("status", "--porcelain", "--", ".", ":!docs/reliability.*", ":!docs/mutations.md")
+    return git("rev-parse", "--short", "HEAD") + ("-dirty" if changed else "")
 
 
 def machine():
@@ -243,13 +252,15 @@ def main():
     unknown = set(options.rows) - {row.name for row in ROWS}
     if unknown:
         parser.error(f"there is no row {', '.join(sorted(unknown))}; --list shows them")
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     ok = True
     for row in ROWS:
         if options.rows and row.name not in options.rows:
             continue
-        results[row.name] = run(row)
-        ok &= results[row.name]["ok"]
+        result = run(row)
+        ok &= result["ok"]
+        # Another run may have added its rows meanwhile.
+        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        results[row.name] = result
         RESULTS.write_text(json.dumps(results, indent=1) + "\n")
         PAGE.write_text(page(results))
     return 0 if ok else 1
