@@ -11,7 +11,6 @@ with 1 where a function fails or is missing.
 
 import argparse
 import contextlib
-import importlib.util
 import json
 import os
 import sys
@@ -128,9 +127,8 @@ def sparse_far(r):
 
 def documented():
     """Name -> "yes", "none" or "-", as docs/functions.md says."""
-    spec = importlib.util.spec_from_file_location("functions_doc", ROOT / "tools/functions_doc.py")
-    page = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(page)
+    sys.path.insert(0, str(ROOT / "tools"))
+    import functions_doc as page
     from catalogue import catalogue_names
 
     return {name: page.gradient(name) for name in catalogue_names()}
