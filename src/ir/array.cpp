@@ -42,6 +42,10 @@ Array Array::full(DType dtype, Ints dims, double value) {
 }
 
 Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::function<void()> release) {
+  // Kernels and engines may count on it.
+  if (reinterpret_cast<uintptr_t>(data) % size_of(dtype) != 0) [[unlikely]]
+    fail("array", "a view of ", dtype, " needs memory that is aligned to ", size_of(dtype),
+         " bytes; copy it first.");
   Array a;
   a.dtype_ = dtype;
   a.dims_ = std::move(dims);
@@ -291,8 +295,13 @@ Array Array::from_dlpack(DLManagedTensor* managed) {
   }
   Ints dims(t.shape, t.shape + t.ndim), strides;
   if (t.strides) strides.assign(t.strides, t.strides + t.ndim);
-  return view(static_cast<char*>(t.data) + t.byte_offset, static_cast<DType>(found), dims, strides,
-              free_it);
+  try {
+    return view(static_cast<char*>(t.data) + t.byte_offset, static_cast<DType>(found), dims,
+                strides, free_it);
+  } catch (...) {
+    free_it();
+    throw;
+  }
 }
 
 std::string Array::str() const {

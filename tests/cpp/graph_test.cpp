@@ -275,6 +275,19 @@ TEST(ArrayTest, ViewsCastsAndDlpack) {
   EXPECT_THROW(Array(DType::float32, Ints{int64_t{1} << 40, int64_t{1} << 40}), ValueError);
 }
 
+TEST(ArrayTest, ViewsAreAlignedToTheirElements) {
+  const Array bytes = Array::zeros(DType::uint8, {64});
+  char* const odd = static_cast<char*>(bytes.raw()) + 2;
+  EXPECT_EQ(Array::view(odd, DType::int16, {4}).size(), 4);
+  EXPECT_THROW((void)Array::view(odd, DType::float32, {4}), ValueError);
+  DLManagedTensor* managed = bytes.rows(0, 8).to_dlpack();
+  managed->dl_tensor.dtype = {kDLFloat, 32, 1};
+  managed->dl_tensor.shape[0] = 2;
+  managed->dl_tensor.byte_offset = 2;
+  EXPECT_THROW((void)Array::from_dlpack(managed), ValueError);  // and it was given back
+  EXPECT_TRUE(bytes.storage().unique());
+}
+
 TEST(ShapeTest, TextsAndProducts) {
   EXPECT_EQ((Shape{None, 28, 28, 1}).str(), "(None, 28, 28, 1)");
   EXPECT_EQ((Shape{3}).str(), "(3,)");
