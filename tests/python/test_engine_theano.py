@@ -8,6 +8,7 @@ import pathlib
 import sys
 
 import engine_process
+import numpy as np
 import pytest
 
 MODE = os.environ.get("HORNGATE_THEANO_MODE", "FAST_COMPILE")
@@ -376,7 +377,8 @@ SPECIAL = """
 import horngate as K, numpy as np
 x, y, zero = K.placeholder((4,)), K.placeholder((4,)), K.constant(np.zeros(4))
 f = K.function([x, y], [
-    x / x, x - x, x * y / x, x * 0, zero / x, K.mean(x[:0]), K.equal(x, x), K.not_equal(x, x)])
+    x / x, x - x, x * y / x, x * 0, zero / x, K.mean(x[:0]), K.equal(x, x), K.not_equal(x, x),
+    (y / x + 1) * x])
 for out in f([np.array([0, np.inf, np.nan, 2]), np.array([0, 0, 1, 3])]): print(out)
 """
 
@@ -388,6 +390,58 @@ def test_compiled_graphs_know_nan_and_infinity(engine, mode):
     theano = python(SPECIAL, HORNGATE_THEANO_MODE=mode)
     assert native.stdout.startswith("[nan nan nan  1.]\n[ 0. nan nan  0.]\n"), native.stderr
     assert theano.stdout == native.stdout, theano.stderr
+
+
+DIGITS = """
+import horngate as K, numpy as np
+K.set_floatx("float64")
+x = K.placeholder((4,))
+f = K.function([x], [K.log(1 + K.exp(x)), K.pow(x, -0.5)])
+for out in f([np.array([17, -3, 0.25, -np.inf])]): print(np.round(out, 10).tolist())
+"""
+
+
+def test_compiled_graphs_keep_digits(engine):
+    """Theano would take log(1 + exp(17)) for 17, and a power of -inf for a root, which is NaN."""
+    native = python(DIGITS, KERAS_BACKEND="native")
+    theano = python(DIGITS, HORNGATE_THEANO_MODE="FAST_RUN")
+    assert native.stdout.startswith("[17.0000000414, "), native.stdout + native.stderr
+    assert theano.stdout == native.stdout, theano.stderr
+
+
+ZEROS = """
+import horngate as K, numpy as np
+x = K.placeholder(())
+def by(*zeros): return K.function([x], [x / K.constant(zero) for zero in zeros])
+functions = by(-0.0), by(0.0), by(0.0, -0.0), by([-0.0, 1.0], [0.0, 1.0])
+print([np.asarray(y).tolist() for f in functions for y in f([1.0])])
+"""
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_zeros_of_both_signs(engine, mode):
+    """Theano would take them for one constant, also in different functions."""
+    done = python(ZEROS, HORNGATE_THEANO_MODE=mode)
+    assert done.stdout == "[-inf, inf, inf, -inf, [-inf, 1.0], [inf, 1.0]]\n", done.stdout + done.stderr
+
+
+WINDOWS = """
+import horngate as K, numpy as np
+rng = np.random.default_rng(1)
+x, w = K.placeholder((2, 6, 5, 3)), K.variable(rng.standard_normal((3, 2, 3, 4)))
+y = K.pool2d(K.conv2d(x, w, strides=(2, 1), padding="same"), (2, 2), padding="same")
+f = K.function([x], [y, *K.gradients(K.sum(y * y), [x, w])])
+for out in f([rng.standard_normal((2, 6, 5, 3))]): print(np.round(out.astype("float64"), 3).tolist())
+"""
+
+
+def test_simplified_graphs_need_no_compiler(engine):
+    """Theano's simplifications ask for compiled convolutions; where g++ is missing NumPy has them."""
+    native = python(WINDOWS, KERAS_BACKEND="native")
+    theano = python(WINDOWS, HORNGATE_THEANO_MODE="FAST_RUN", HORNGATE_THEANO_FLAGS="cxx=")
+    assert theano.returncode == 0, theano.stderr
+    for wanted, got in zip(native.stdout.splitlines(), theano.stdout.splitlines(), strict=True):
+        np.testing.assert_allclose(ast.literal_eval(got), ast.literal_eval(wanted), atol=0.002)
 
 
 TRAIN = """

@@ -145,6 +145,10 @@ def float_floordiv(c, a, b):
     rest = float_mod(c, a, b)
     quotient = (a - rest) / b
     whole = T.round(quotient, mode="half_to_even")
+    # A finite number by an infinite one: 0, or -1 where the signs differ. (An infinite a gives NaN.)
+    across = T.switch(T.lt(a, 0), T.gt(b, 0), T.and_(T.gt(a, 0), T.lt(b, 0)))
+    by_infinity = T.switch(T.isinf(a), quotient, T.cast(T.switch(across, -1, 0), c.dtype))
+    whole = T.switch(T.and_(T.isinf(b), T.eq(a, a)), by_infinity, whole)
     return T.switch(T.eq(b, 0), a / b, whole)
 
 

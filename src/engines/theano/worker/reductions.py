@@ -5,7 +5,7 @@ import theano.tensor as T
 
 from graph import lower
 from host_ops import Recurrence
-from types_of import is_float, known, size_of
+from types_of import is_float, known, size_of, sizes
 
 
 def reduced(c, x, f):
@@ -88,7 +88,7 @@ def running(c, x, f, first):
     if c.int("exclusive"):
         shape = list(known(x, c.shape()))
         shape[axis] = 1
-        start = T.alloc(T.constant(np.asarray(first, c.dtype)), *shape)
+        start = T.alloc(T.constant(np.asarray(first, c.dtype)), *sizes(shape))
         rest = y[tuple(slice(0, -1) if i == axis else slice(None) for i in range(y.ndim))]
         y = T.concatenate([start, rest], axis=axis) if n != 1 else start
     return backwards(y, axis) if c.int("reverse") else y

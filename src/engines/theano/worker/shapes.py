@@ -5,7 +5,7 @@ import theano.tensor as T
 
 from graph import lower
 from host_ops import CheckIndices
-from types_of import carried, known, size_of
+from types_of import carried, known, size_of, sizes
 
 TO_END = (1 << 63) - 1
 
@@ -32,10 +32,10 @@ def reshape(c, x, shape=None):
 @lower("broadcast", moves=True)
 def broadcast(c, x, shape=None):
     if shape is not None:
-        return T.alloc(x, *[shape[i] if d < 0 else d for i, d in enumerate(c.out_shape)])
+        return T.alloc(x, *sizes([shape[i] if d < 0 else d for i, d in enumerate(c.out_shape)]))
     if c.shape() == c.out_shape:
         return x
-    return T.alloc(x, *c.out_shape)
+    return T.alloc(x, *sizes(c.out_shape))
 
 
 @lower("transpose", moves=True)
@@ -71,11 +71,11 @@ def padded(x, shape, low, high, value):
     shape = known(x, shape)
     cut = tuple(slice(max(-lo, 0), n - max(-hi, 0)) for n, lo, hi in zip(shape, low, high))
     x = x[cut]
-    sizes = [n + lo + hi for n, lo, hi in zip(shape, low, high)]
+    whole = [n + lo + hi for n, lo, hi in zip(shape, low, high)]
     if all(p <= 0 for p in (*low, *high)):
         return x
-    inside = tuple(slice(max(lo, 0), n - max(hi, 0)) for n, lo, hi in zip(sizes, low, high))
-    room = T.alloc(T.constant(np.asarray(value, x.dtype)), *sizes)
+    inside = tuple(slice(max(lo, 0), n - max(hi, 0)) for n, lo, hi in zip(whole, low, high))
+    room = T.alloc(T.constant(np.asarray(value, x.dtype)), *sizes(whole))
     return T.set_subtensor(room[inside], x)
 
 
@@ -114,6 +114,6 @@ def scatter_add(c, indices, updates):
     others = shape[:axis] + shape[axis + 1 :]
     flat = T.reshape(updates, (*shape[:axis], count, *shape[axis + 1 :]), ndim=len(shape))
     first = flat.dimshuffle(axis, *[i for i in range(len(shape)) if i != axis])
-    zeros = T.zeros((shape[axis], *others), carried(c.outs[0][0]))
+    zeros = T.zeros(sizes((shape[axis], *others)), carried(c.outs[0][0]))
     summed = T.inc_subtensor(zeros[at], first)
     return summed.dimshuffle(*range(1, axis + 1), 0, *range(axis + 1, len(shape)))

@@ -1,6 +1,7 @@
 """Dtypes by their numbers in engine.h, and what stands for them in Theano."""
 
 import numpy as np
+import theano.tensor as T
 
 FLOAT16, BFLOAT16 = 0, 1
 NAMES = [
@@ -37,6 +38,11 @@ def size_of(shape):
     for d in shape:
         n *= d
     return -1 if n and any(d < 0 for d in shape) else n
+
+
+def sizes(shape):
+    """Numbers of a shape as int64: Theano takes small ones for int8, in which its rules then multiply them."""
+    return [T.constant(np.asarray(d, "int64")) if isinstance(d, int) else d for d in shape]
 
 
 def known(x, shape):

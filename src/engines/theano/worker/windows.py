@@ -8,7 +8,7 @@ from theano.tensor.signal.pool import AveragePoolGrad, Pool
 
 from graph import lower
 from shapes import padded
-from types_of import known
+from types_of import known, sizes
 
 
 class Windows:
@@ -94,7 +94,7 @@ def pool_grad(c, x, y, dy):
         return w.back(w.unpadded(dx))
     # Theano's own gives dy to every maximum of a window; it belongs to the first.
     whole = w.padded(x, -np.inf)
-    dx = T.zeros(known(x, w.whole), x.dtype)
+    dx = T.zeros(sizes(known(x, w.whole)), x.dtype)
     free = None
     for at in w.taps():
         here = T.eq(whole[at], y)
