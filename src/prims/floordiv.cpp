@@ -6,14 +6,7 @@ namespace {
 
 using A = attrs::floordiv;
 
-// The quotient of integers is not a float division: no decomposition.
-Tensors decompose(std::span<const Tensor> in, const A&) {
-  if (!is_float(in[0].dtype())) return {};
-  return {prim::floor(prim::div(in[0], in[1]))};
-}
-
 }  // namespace
-HORNGATE_PRIMITIVE(floordiv, {.infer = rules::binary<A, rules::Kind::number>,
-                              .decompose = decompose,
-                              .flags = kNoGradient})
+// No decomposition: a / b may be rounded up to a whole number, and integers have no such quotient.
+HORNGATE_PRIMITIVE(floordiv, {.infer = rules::binary<A, rules::Kind::number>, .flags = kNoGradient})
 }  // namespace horngate

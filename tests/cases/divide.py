@@ -28,6 +28,13 @@ case(
     grad=False,
     label="truediv(by zero)",
 )
+case(
+    operator.truediv,
+    [data([1.0, -1.0, 0.0, -np.inf]), data([-0.0] * 4)],
+    oracle=np.true_divide,
+    grad=False,
+    label="truediv(by -0)",
+)
 families.does_not_broadcast(operator.truediv, "divide")
 # Below the normal numbers, and near the largest.
 EXTREMES = [1e-40, 3e-42, -1e-44, 3e38, -2e38, 1e-38, 7e-39, 1e-20, 1.0, 1e20]

@@ -401,6 +401,21 @@ def by_zero(function):
         assert got[1] == function(9, 2) and got[3] == function(5, 1)
 
 
+def special_pairs(function, oracle, tol=0, zeros=(0.0, -0.0)):
+    """Each of these numbers with each other."""
+    numbers = [*zeros, 1, -1, 0.5, -0.5, 2.5, -2.5, 3, -7, 100.25, np.inf, -np.inf, np.nan, 1024]
+    x, y = (a.ravel() for a in np.meshgrid(numbers, numbers, indexing="ij"))
+    case(
+        function,
+        [data(x), data(y)],
+        oracle=oracle,
+        grad=False,
+        tol=tol,
+        dtypes=("float32", "float64"),
+        label="all pairs of special values",
+    )
+
+
 def filled(function, oracle, name):
     """A variable full of one number."""
 

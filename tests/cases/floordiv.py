@@ -64,6 +64,7 @@ def by_infinity_rounds_down(dtype):
 
 families.does_not_broadcast(operator.floordiv, "floordiv")
 families.by_zero(operator.floordiv)
+families.special_pairs(operator.floordiv, np.floor_divide)
 
 
 @check

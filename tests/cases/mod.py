@@ -33,3 +33,4 @@ for dtype in ("uint8", "uint16", "uint32", "uint64"):
     case(operator.mod, [rand(3, 4, high=3), rand(4, low=0.1)], oracle=np.mod, dtypes=(dtype,))
 families.does_not_broadcast(operator.mod, "mod")
 families.by_zero(operator.mod)
+families.special_pairs(operator.mod, np.mod)

@@ -29,6 +29,25 @@ case(
     grad=False,
     label="pow(special values)",
 )
+families.special_pairs(K.pow, power, tol=ulps(8), zeros=(0.0,))
+case(
+    K.pow,
+    [data([-0.0] * 6), data([-1, -7, 3, -2, 0, 2.5])],
+    oracle=power,
+    grad=False,
+    label="pow(-0)",
+)
+for a in (2, 3, 0, 2.5, -1, -2, -0.5, 1e10):
+    case(
+        K.pow,
+        [data([0.0, 1, -1, 0.5, -0.5, 2.5, -7, np.inf, -np.inf, np.nan])],
+        a=a,
+        oracle=power,
+        grad=False,
+        tol=ulps(8),
+        dtypes=("float32", "float64"),
+        label=f"pow(special values, {a})",
+    )
 for dtype in ("int8", "int16", "int32", "int64", "uint8", "uint32"):
     case(K.pow, [rand(3, 4, high=0.4, low=-0.4)], a=2, oracle=power, dtypes=(dtype,))
     case(

@@ -1,10 +1,14 @@
 // Primitives of two or three operands, element by element.
+#include <algorithm>
+#include <cmath>
+
 #include "cntk/lower.h"
 
 namespace horngate::cntk {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Both operands in one carrier; only bools come in two.
 std::pair<Val, Val> pair_of(const Call& c, uint32_t i, uint32_t j) {
@@ -41,7 +45,7 @@ Val quotient(const Call& c) {
   return z;
 }
 
-// The library multiplies by the reciprocal, so that the quotient of whole numbers may miss: what is left tells.
+// Of integers. The library multiplies by the reciprocal, so that the quotient may miss: what is left tells.
 Val floor_quotient(Build& b, const Val& x, const Val& y) {
   const Val q = b.un(Un::kFloor, divide(b, x, y));
   const Val rest = b.bin(Bin::kMinus, x, b.mul(q, y));
@@ -55,31 +59,45 @@ Val floordiv(const Call& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val q = floor_quotient(c.b, x, y);
   // By zero anything may come, but it must be a number of the dtype.
-  if (!is_float(c.dtype())) q = c.b.select(c.b.bin(Bin::kEqual, y, 0), c.b.scalar(x.type, 0), q);
+  q = c.b.select(c.b.bin(Bin::kEqual, y, 0), c.b.scalar(x.type, 0), q);
   return wrapped(c.b, q, c.dtype());
 }
 
-// In float64, with the divisor in two halves: their products with a quotient below 2^26 are exact.
 Val mod(const Call& c) {
   Build& b = c.b;
   auto [x, y] = pair_of(c, 0, 1);
   x = b.cast(x, DataType::kDouble);
   y = b.cast(y, DataType::kDouble);
   const Val q = floor_quotient(b, x, y);
-  Val r;
-  if (c.dtype() == HG_FLOAT64) {
-    const Val wide = b.bin(Bin::kTimes, y, 0x1p27 + 1);
-    const Val high = b.bin(Bin::kMinus, wide, b.bin(Bin::kMinus, wide, y));
-    const Val low = b.bin(Bin::kMinus, y, high);
-    r = b.bin(Bin::kMinus, b.bin(Bin::kMinus, x, b.mul(q, high)), b.mul(q, low));
-  } else {
-    r = b.bin(Bin::kMinus, x, b.mul(q, y));
-  }
-  if (!is_float(c.dtype())) r = b.select(b.bin(Bin::kEqual, y, 0), b.scalar(x.type, 0), r);
+  Val r = b.bin(Bin::kMinus, x, b.mul(q, y));
+  r = b.select(b.bin(Bin::kEqual, y, 0), b.scalar(x.type, 0), r);
   return b.cast(wrapped(b, r, c.dtype()), carrier(c.dtype()));
 }
 
-// The library gives 0 for a negative power of 0.
+/// Powers of |x| with the sign that x and y give them: NaN where x < 0 is finite and y not whole. The library gives NaN
+/// for all large powers of negative numbers, and 0 for all powers of 0 but the zeroth. (Of -0 it does not know the sign.)
+Val any_power(Build& b, const Val& x, const Val& y) {
+  const Val size = b.un(Un::kAbs, x), is_zero = b.bin(Bin::kEqual, x, 0);
+  Val z = b.bin(Bin::kPow, size, y);
+  z = b.select(b.mul(is_zero, b.bin(Bin::kNotEqual, y, y)), y, z);
+  z = b.select(b.mul(is_zero, b.bin(Bin::kLess, y, 0)), b.scalar(x.type, kInf), z);
+  const Val half = b.un(Un::kFloor, b.bin(Bin::kTimes, y, 0.5));
+  const Val is_whole = b.bin(Bin::kEqual, b.un(Un::kFloor, y), y);
+  const Val is_odd = b.bin(Bin::kNotEqual, b.bin(Bin::kTimes, half, 2), y);
+  const Val broken = b.select(b.bin(Bin::kEqual, x, -kInf), z, b.scalar(x.type, kNan));
+  const Val below = b.select(is_whole, b.select(is_odd, b.un(Un::kNegate, z), z), broken);
+  return b.select(b.bin(Bin::kLess, x, 0), below, z);
+}
+
+/// Whether an operand is known, and all of its elements are small whole numbers from 0 on.
+bool counts(const Call& c, uint32_t operand) {
+  const hg_buffer* known = c.to.constant(c.node.in[operand]);
+  if (!known) return false;
+  const std::vector<double> all = numbers(*known);
+  return std::all_of(all.begin(), all.end(),
+                     [](double v) { return v >= 0 && v <= 1000 && v == std::floor(v); });
+}
+
 Val power(const Call& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Build& b = c.b;
@@ -87,10 +105,7 @@ Val power(const Call& c) {
     const Val wide = b.bin(Bin::kPow, b.cast(x, DataType::kDouble), b.cast(y, DataType::kDouble));
     return b.cast(wrapped(b, wide, c.dtype()), carrier(c.dtype()));
   }
-  const Val z = b.bin(Bin::kPow, x, y);
-  if (y.low >= 0 || x.low > 0) return z;
-  const Val pole = b.mul(b.bin(Bin::kEqual, x, 0), b.bin(Bin::kLess, y, 0));
-  return b.select(pole, b.scalar(x.type, kInf), z);
+  return x.low > 0 || counts(c, 1) ? b.bin(Bin::kPow, x, y) : any_power(b, x, y);
 }
 
 Entry comparison(Bin op) {
@@ -190,6 +205,11 @@ void add_binary(Table& t) {
   for (auto name : {"add", "sub", "mul", "div", "floordiv", "mod", "pow", "maximum", "minimum",
                     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "select"})
     t[name].fits = few_axes;
+  // Quotients of floats may be so large that no digit of what is left is known, or infinite: native has them.
+  for (auto name : {"floordiv", "mod"})
+    t[name].fits = [](const hg_graph& g, const hg_node& n) {
+      return few_axes(g, n) && !is_float(g.value[n.out[0]]->dtype);
+    };
 }
 
 }  // namespace horngate::cntk
