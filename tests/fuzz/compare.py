@@ -172,8 +172,9 @@ def first_fault(reference, result):
     """The first fault of a result, or None."""
     if "error" in result:
         return {"kind": "error", **{k: result[k] for k in ("error", "text", "where")}}
-    if result["repeated"] is False:
-        return {"kind": "repeated", "text": "the same call gave other bits"}
+    if result["repeated"] not in (None, True):
+        text = f"the same call gave other bits: {result['repeated']}"
+        return {"kind": "repeated", "text": text}
     if reference.exact.bad:
         return {"kind": "random", "text": reference.exact.bad}
     for name, (dtype, shape) in result["types"].items():

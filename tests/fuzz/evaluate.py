@@ -141,7 +141,7 @@ class Evaluation:
             if is_float(dtype):
                 noise.dtype = dtype
                 y = held(y, dtype)
-                if not entry.exact and not entry.random:
+                if not entry.exact:
                     y = noise(y)
                 elif noise.narrow and dtype != "float64" and y.dtype.kind == "f":
                     y = y.astype(dtype).astype("float64")

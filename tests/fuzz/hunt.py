@@ -25,13 +25,18 @@ class Hunt:
         others = configurations[1:]
         if only is not None:
             others = [c for c in others if only in c.name]
-        self.others = [Worker(c) for c in others]
+        self.others = [Worker(c) for c in others if c.every is None]
+        self.rare = [Worker(c) for c in others if c.every]
         self.random.shuffle(self.others)
         self.turn = 0
         self.counts = {"graphs": 0, "refused": 0, "findings": 0}
         self.refusals = {}
 
-    def other(self):
+    def other(self, program):
+        for worker in self.rare:
+            seed = program["seed"]
+            if isinstance(seed, int) and seed % worker.configuration.every == 0:
+                return worker
         if not self.others:
             return None
         number, self.turn = self.turn // TURN, self.turn + 1
@@ -45,7 +50,7 @@ class Hunt:
 
     def check(self, program):
         self.counts["graphs"] += 1
-        other = self.other()
+        other = self.other(program)
         self.default.send(program)
         if other:
             other.send(program)
@@ -70,7 +75,7 @@ class Hunt:
         return finding
 
     def stop(self):
-        for worker in [self.default, *self.others]:
+        for worker in [self.default, *self.others, *self.rare]:
             worker.stop()
 
 
