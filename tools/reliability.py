@@ -161,13 +161,30 @@ def environment_of(row):
     return {**taken, **own, **row.environment}
 
 
+# What a program says beside its figures, and parts of what it says in sum.
+UNTOLD = re.compile(
+    r"ok|passed|fits|test|soak|first|seconds|bar_\w+|pieces|(build|gradients|function|second_call|free|many|few|all)_\w+"
+    r"|first_call_(cpu_s|peak_mb)"
+)
+
+
+def told(value):
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if isinstance(value, dict):
+        return "(" + ", ".join(f"{k} {told(v)}" for k, v in value.items()) + ")"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
 def figures_of(text):
     """What a program says about itself: JSON lines, or the last line of pytest or the fuzzer."""
     found = []
     for line in text.splitlines():
         if line.startswith("{"):
             said = json.loads(line)
-            found.append(", ".join(f"{k} {v:,}" if isinstance(v, int) else f"{k} {v}" for k, v in said.items() if k != "ok"))
+            found.append(
+                ", ".join(f"{k} {told(v)}" for k, v in said.items() if not UNTOLD.fullmatch(k))
+            )
     if found:
         return found
     for line in reversed(text.splitlines()):

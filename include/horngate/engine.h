@@ -137,7 +137,8 @@ struct hg_graph {
   const hg_node* const* node;
   const uint32_t *in, *out;
   /* Pairs (number of an output, number of an input) that the caller may pass in the same memory; only given to
-   * engines with HG_CAP_IN_PLACE. The result must be as if they were apart. */
+   * engines with HG_CAP_IN_PLACE. The result must be as if they were apart, and a run must not fail once it has
+   * written there: they are variables. */
   uint32_t n_in_place;
   const uint32_t* in_place;
 };
