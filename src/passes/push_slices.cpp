@@ -74,6 +74,8 @@ class SlicePusher {
         fits &= here != kNone && (axis == kNone || here == axis);
         axis = here;
       }
+      // Of one element only nothing can be cut: there an operand of one is not a repeated one.
+      fits = fits && g_.values[v].shape.dim(static_cast<size_t>(axis)) > 1;
       // Several readers of a value that is not sliced itself would compute it once each.
       fits &= ranges.size() == readers[v].size() || readers[v].size() == 1;
       std::sort(ranges.begin(), ranges.end());

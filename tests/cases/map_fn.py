@@ -78,6 +78,12 @@ error(
 
 
 @check
+def a_part_of_nothing():
+    x = K.variable(np.full((1, 1, 1), 0.5))
+    assert K.eval(K.map_fn(lambda p: K.softsign(p)[:, :-1], x)).shape == (1, 1, 0)
+
+
+@check
 def random_numbers_differ_from_step_to_step():
     y = K.map_fn(lambda row: row + K.random_uniform((3,), seed=1), K.constant(np.zeros((4, 3))))
     assert len(np.unique(K.eval(y))) == 12

@@ -8,6 +8,8 @@ from fuzz.dtypes import ROUNDOFF, TINY, is_float
 from fuzz.evaluate import Evaluation, Noise
 
 FACTOR = 8.0
+# Noise goes forward, along a direction; gradients go back, through sums that it does not meet.
+SLOPE_FACTOR = 16.0
 RUNS = (0, 3, 8, 40)  # noisy ones, as long as something is rejected
 HELD = 1 << 30  # bytes
 
@@ -120,9 +122,10 @@ class Reference:
         dtype = self.least_dtype()
         spread = max((abs(s - wanted) for s in found), default=0.0)
         # Reverse order rounds each element of the gradient by itself.
-        tolerance = FACTOR * spread + 32 * ROUNDOFF[dtype] * (size + abs(wanted))
+        tolerance = SLOPE_FACTOR * spread + 32 * ROUNDOFF[dtype] * (size + abs(wanted))
         tolerance += 1e3 * TINY[dtype] * length
-        if abs(total - wanted) <= tolerance:
+        # An infinite one: the derivative is beyond what the dtype holds.
+        if abs(total - wanted) <= tolerance or not np.isfinite(tolerance):
             return None
         return {
             "kind": "gradient",

@@ -139,8 +139,10 @@ def sparse_categorical_value(r, a, t, x):
         x = r(dual(x, np.log, lambda u: 1 / u), 1.0)
     log_p = r(x - logsumexp_value(r, x, axis, True), magnitude(x))
     rows = np.moveaxis(log_p, axis, -1)
-    at = real(t).astype(int)[..., None]
-    return -np.take_along_axis(rows, at, -1)[..., 0]
+    at = real(t).astype(int)
+    is_class = (at >= 0) & (at < rows.shape[-1])
+    picked = np.take_along_axis(rows, np.where(is_class, at, 0)[..., None], -1)[..., 0]
+    return np.where(is_class, -picked, np.nan)
 
 
 OPS.append(
