@@ -21,6 +21,7 @@ import engine_names
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS, PAGE = ROOT / "docs" / "reliability.json", ROOT / "docs" / "reliability.md"
+OUTPUT = ROOT / "build" / "reliability"  # all that rows print
 PYTHON = str(ROOT / ".venv" / "bin" / "python")
 ENGINES = engine_names.installable()
 
@@ -43,7 +44,7 @@ def program(name, *arguments):
 
 
 def fuzz(engine, seeds):
-    return [PYTHON, "-m", "fuzz", "--engine", engine, "--seeds", seeds, "--jobs", "2"]
+    return [PYTHON, "-m", "fuzz", "--engine", engine, "--seeds", seeds, "--jobs", "2", "--most", "20"]
 
 
 def pytest(*arguments):
@@ -195,14 +196,18 @@ def figures_of(text):
 
 def run(row):
     began, said, ok = time.time(), [], True
-    for command in row.commands:
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    for number, command in enumerate(row.commands):
         print(f"== {row.name}: {' '.join(command)}", flush=True)
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment_of(row), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
+        whole = OUTPUT / f"{row.name}{number or ''}.txt"
+        with whole.open("w") as file:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment_of(row), stdout=file, stderr=subprocess.STDOUT
+            )
+        text = whole.read_text(errors="replace")
         ok &= done.returncode == 0
-        print(done.stdout[-4000:], flush=True)
-        said += figures_of(done.stdout) or [f"ended with status {done.returncode}"]
+        print(text[-4000:], flush=True)
+        said += figures_of(text) or [f"ended with status {done.returncode}"]
     return {
         "ok": ok,
         "figures": said,
