@@ -229,8 +229,8 @@ class Drawer:
                     evaluation.call = call
                     evaluation.operation(op, values, dtypes)
                     results.append([values[name] for name in op["out"]])
-        except (ValueError, IndexError):
-            return False  # a size that another call has does not fit
+        except (ValueError, IndexError, MemoryError):
+            return False  # a size that another call has does not fit, or nothing has room for it
         fresh = []
         for i, name in enumerate(op["out"]):
             arrays = [r[i] for r in results]

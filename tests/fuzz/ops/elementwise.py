@@ -57,7 +57,9 @@ def relu_slope(x, alpha=0.0, max_value=None, threshold=0.0):
     y = np.where(x > threshold, 1.0, 0.0)
     if max_value is not None:
         y = np.where((x > max_value) | ((x > threshold) & (x < 0)), 0.0, y)
-    return y + np.where(x < threshold, alpha, 0.0)
+    # At the corner the plain leaky form has the slope of the left, as TensorFlow's.
+    is_left = (x <= 0) if max_value is None and threshold == 0 else (x < threshold)
+    return y + np.where(is_left, alpha, 0.0)
 
 
 def relu_arguments(g, x):

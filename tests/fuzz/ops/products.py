@@ -26,15 +26,26 @@ def draw_dot(g):
     return [x, y], {}
 
 
+def contract(x, y, i, j):
+    """Sums products over an axis of each. NumPy's libraries may leave out what is multiplied by 0,
+    also when that is infinity or NaN."""
+    if np.isfinite(x).all() and np.isfinite(y).all():
+        return np.tensordot(x, y, (i, j))
+    x, y = np.moveaxis(x, i, -1), np.moveaxis(y, j, 0)
+    n = x.shape[-1]
+    made = np.einsum("ik,kj->ij", x.reshape(-1, n), y.reshape(n, -1))
+    return made.reshape(*x.shape[:-1], *y.shape[1:])
+
+
 def rows(x, y):
     """x @ y as one product of matrices: NumPy takes a stack of them one by one."""
-    return (x.reshape(-1, x.shape[-1]) @ y).reshape(*x.shape[:-1], y.shape[-1])
+    return contract(x, y, -1, 0)
 
 
 def dot_value(r, a, x, y):
     if y.ndim > 2:
-        made = np.tensordot(x, y, (-1, -2))
-        size = np.tensordot(magnitude(x), magnitude(y), (-1, -2))
+        made = contract(x, y, -1, -2)
+        size = contract(magnitude(x), magnitude(y), -1, -2)
     else:
         made, size = rows(x, y), rows(magnitude(x), magnitude(y))
     return r(made, size * partial_sums(x.shape[-1]))
@@ -67,7 +78,7 @@ def draw_batch_dot(g):
 
 
 def batch_dot(x, y, i, j):
-    samples = [np.tensordot(p, q, (i - 1, j - 1)) for p, q in zip(x, y)]
+    samples = [contract(p, q, i - 1, j - 1) for p, q in zip(x, y)]
     shape = [n for k, n in enumerate(x.shape) if k != i]
     shape += [n for k, n in enumerate(y.shape) if k not in (0, j)]
     made = np.array(samples, np.result_type(x, y)).reshape(shape)
