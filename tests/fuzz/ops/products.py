@@ -32,9 +32,8 @@ def contract(x, y, i, j):
     if np.isfinite(x).all() and np.isfinite(y).all():
         return np.tensordot(x, y, (i, j))
     x, y = np.moveaxis(x, i, -1), np.moveaxis(y, j, 0)
-    n = x.shape[-1]
-    made = np.einsum("ik,kj->ij", x.reshape(-1, n), y.reshape(n, -1))
-    return made.reshape(*x.shape[:-1], *y.shape[1:])
+    left, right = list(range(1, x.ndim)), list(range(x.ndim, x.ndim + y.ndim - 1))
+    return np.einsum(x, [*left, 0], y, [0, *right], [*left, *right])
 
 
 def rows(x, y):
