@@ -233,6 +233,15 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
   }
 }
 
+/// Calls a function that fills a status; throws what that says.
+template <class F>
+void ask(const Engine& e, const char* function, F&& f) {
+  hg_status status{};
+  status.size = sizeof status;
+  if (guarded(e.api->name, function, [&] { return f(&status); }) != 0)
+    throw_of(e, function, status);
+}
+
 }  // namespace
 
 bool Engine::supports(const hg_graph* graph, uint32_t node) const {
@@ -243,11 +252,8 @@ void* Engine::compile(const Graph& graph) const {
   if (compile_graph) return compile_graph(graph);
   const CGraph c(graph);
   void* executable = nullptr;
-  hg_status status{};
-  status.size = sizeof status;
-  if (guarded(api->name, "compile",
-              [&] { return api->compile(self, c.get(), &executable, &status); }) != 0)
-    throw_of(*this, "compile", status);
+  ask(*this, "compile",
+      [&](hg_status* status) { return api->compile(self, c.get(), &executable, status); });
   return executable;
 }
 
@@ -277,10 +283,7 @@ size_t Engine::executable_bytes(void* executable) const {
 
 void* Engine::alloc(size_t bytes) const {
   void* data = nullptr;
-  hg_status status{};
-  status.size = sizeof status;
-  if (guarded(api->name, "alloc", [&] { return api->alloc(self, bytes, &data, &status); }) != 0)
-    throw_of(*this, "alloc", status);
+  ask(*this, "alloc", [&](hg_status* status) { return api->alloc(self, bytes, &data, status); });
   check<RuntimeError>(data != nullptr, text_of("engine ", api->name), "its function alloc gave ",
                       "nothing for ", bytes, " bytes.");
   return data;
@@ -294,11 +297,8 @@ void Engine::free(void* data) const noexcept {
 }
 
 void Engine::copy(void* to, const void* from, size_t bytes, int direction) const {
-  hg_status status{};
-  status.size = sizeof status;
-  const int failed = guarded(api->name, "copy",
-                             [&] { return api->copy(self, to, from, bytes, direction, &status); });
-  if (failed != 0) throw_of(*this, "copy", status);
+  ask(*this, "copy",
+      [&](hg_status* status) { return api->copy(self, to, from, bytes, direction, status); });
 }
 
 const Engine& native_engine() {
@@ -308,12 +308,14 @@ const Engine& native_engine() {
 
 bool evaluate(const Graph& graph, std::span<const Array> in, Array& out) {
   const Engine& native = native_engine();
-  // Only the memory counts to native: types come from the graph.
+  std::vector<hg_type> types;
   std::vector<hg_buffer> buffers;
   std::vector<const hg_buffer*> list;
-  const hg_type type = c_type(graph.values[graph.outputs[0]]);
-  for (const Array& a : in) buffers.push_back(buffer_of(type, a.nbytes(), a.raw()));
+  for (ValueId v : graph.inputs) types.push_back(c_type(graph.values[v]));
+  for (size_t i = 0; i < in.size(); ++i)
+    buffers.push_back(buffer_of(types[i], in[i].nbytes(), in[i].raw()));
   for (const hg_buffer& b : buffers) list.push_back(&b);
+  const hg_type type = c_type(graph.values[graph.outputs[0]]);
   hg_buffer result = buffer_of(type, out.nbytes(), out.raw());
   hg_buffer* const results = &result;
   void* executable = nullptr;

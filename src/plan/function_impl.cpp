@@ -187,9 +187,7 @@ InputInts FunctionImpl::keyed_ints(const std::vector<Array>& feeds) const {
   return ints;
 }
 
-PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, bool training,
-                               const void*& made) {
-  made = nullptr;
+PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, bool training) {
   std::shared_ptr<Cached> entry, dropped;
   {
     std::lock_guard lock(plans_mutex_);
@@ -237,7 +235,6 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
   }
   if (are_many) warn_of_many_shapes();
   keep_plan_budget(entry.get());
-  made = entry.get();
   return plan;
 }
 
@@ -399,8 +396,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
       const Array wide = c.feeds[i].cast(DType::int64);
       for (int64_t k = 0; k < wide.size(); ++k) key.push_back(wide.data<int64_t>()[k]);
     }
-  const void* made;
-  PlanRef plan = plan_for(key, c.feeds, training, made);
+  PlanRef plan = plan_for(key, c.feeds, training);
 
   // Trainers of a variable take turns: they hold its writer lock for the whole call.
   for (uint32_t u : updated_order_) program_.variables[program_.updated[u]]->writer.lock();

@@ -61,9 +61,7 @@ class FunctionImpl final : PlanOwner {
   void find_keyed_inputs();
   InputInts keyed_ints(const std::vector<Array>& feeds) const;
   const Graph& prepared(bool training);
-  /// `made`: how the budget knows it, when it was made for this call.
-  PlanRef plan_for(const Key& key, const std::vector<Array>& feeds, bool training,
-                   const void*& made);
+  PlanRef plan_for(const Key& key, const std::vector<Array>& feeds, bool training);
   PlanRef next_plan(Plan& plan, Call& call);
   void commit(Call& call, const Plan& plan);
   std::vector<TensorType> program_types(const std::vector<Array>& feeds) const;

@@ -48,8 +48,10 @@ class Maker {
     }
     plan_.updates.assign(g.outputs.size() - context_.n_outputs, kNoValue);
     std::vector<uint8_t> in_commit(g.nodes.size(), 0);
-    if (engine_.has(HG_CAP_IN_PLACE)) in_commit = commit_nodes(g, context_.n_outputs);
-    if (!engine_.has(HG_CAP_EVERYTHING)) drop_unsupported(g, in_commit);
+    if (engine_.has(HG_CAP_IN_PLACE)) {
+      in_commit = commit_nodes(g, context_.n_outputs);
+      if (!engine_.has(HG_CAP_EVERYTHING)) drop_unsupported(g, in_commit);
+    }
 
     std::vector<uint8_t> late(g.values.size(), 0);  // made in the commit
     for (size_t i = 0; i < g.nodes.size(); ++i)
@@ -133,6 +135,7 @@ class Maker {
       drop_unused_inputs(part, s);
       mark_stable(part, s);
       if (part.outputs.empty() && part.nodes.empty()) return;
+      mark_memory(engine_, s);
       s.compiled = std::make_unique<Compiled>(engine_, part);
       plan_.segments.push_back(std::move(s));
       return;
@@ -150,13 +153,7 @@ class Maker {
       }
       mark_stable(piece.graph, s);
       const Engine& engine = piece.on_engine ? engine_ : native_engine();
-      const auto mark = [&](std::vector<uint8_t>& flags, uint64_t cap) {
-        if (!engine.has(cap)) return;
-        flags.resize(plan_.slots.size(), 0);
-        for (SlotId o : s.out) flags[o] = !plan_.slots[o].sparse;
-      };
-      mark(plan_.given, HG_CAP_GIVES_MEMORY);
-      mark(plan_.own, HG_CAP_OWN_MEMORY);
+      mark_memory(engine, s);
       if (opening_ && piece.on_engine) compile_open(p, piece, s);
       if (!s.compiled) s.compiled = std::make_shared<Compiled>(engine, piece.graph);
       plan_.segments.push_back(std::move(s));
@@ -188,6 +185,17 @@ class Maker {
       return;
     }
     log_text("compile", text_of("for these sizes alone, because of ", why, "\n"));
+  }
+
+  /// Notes whose memory the results of a segment will be in.
+  void mark_memory(const Engine& engine, const Segment& s) {
+    const auto mark = [&](std::vector<uint8_t>& flags, uint64_t cap) {
+      if (!engine.has(cap)) return;
+      flags.resize(plan_.slots.size(), 0);
+      for (SlotId o : s.out) flags[o] = !plan_.slots[o].sparse;
+    };
+    mark(plan_.given, HG_CAP_GIVES_MEMORY);
+    mark(plan_.own, HG_CAP_OWN_MEMORY);
   }
 
   void mark_stable(Graph& g, const Segment& s) const {

@@ -56,7 +56,6 @@ Derived::Bytes Derived::get(Executable& exe, const void* const* in, const uint64
     const std::lock_guard lock(mutex_);
     stamps_.swap(now);
     bytes_.swap(before);
-    kept_ = size;
   }
   return fresh;
 }

@@ -17,8 +17,6 @@ class Derived {
   /// The derived values for these inputs. `stamps`, one per input: equal ones mean equal contents, 0 says nothing.
   Bytes get(Executable& exe, const void* const* in, const uint64_t* stamps, std::byte* arena,
             RunContext& context);
-  /// What is kept of them.
-  size_t bytes() const { return kept_.load(std::memory_order_relaxed); }
 
  private:
   bool is_for(const Executable& exe, const uint64_t* stamps) const;
@@ -26,7 +24,6 @@ class Derived {
   LeafMutex mutex_;
   std::vector<uint64_t> stamps_;  // of the stable inputs
   Bytes bytes_;
-  std::atomic<size_t> kept_{0};
 };
 
 }  // namespace horngate::native

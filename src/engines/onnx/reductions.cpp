@@ -1,23 +1,20 @@
 // Reductions, running sums and products, softmax.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "../common/long_sums.h"
 #include "lower.h"
 
 namespace horngate::onnx {
 namespace {
 
-constexpr int64_t kLongSum = 512;  // elements; shorter ones lose little
+using engines::kLongSum;
 
 /// The sum along a long axis, which stays with size 1: sums of about sqrt(n) elements, then the sum of those.
 Value long_sum(Builder& b, const Value& x, int64_t axis) {
   const auto at = static_cast<size_t>(axis);
   const int64_t n = x.dims[at].n;
-  auto part = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  const int64_t wanted = part;
-  while (n % part != 0 && part > wanted / 4) --part;
-  if (n % part != 0) part = wanted;
+  const int64_t part = engines::part_of_sum(n);
   Ints from(x.dims.size(), 0), to(x.dims.size(), kToEnd), by(x.dims.size(), 1);
   to[at] = n - n % part;
   const Value whole = b.slice(x, from, to, by);

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstring>
+
+#include "../common/long_sums.h"
 
 namespace horngate::tf {
 
@@ -245,11 +246,7 @@ Value Graph::reduce(const char* name, const Value& x, const Dims& axes, bool kee
 /// Along one axis, which stays with size 1: sums of about sqrt(n) elements, then the sum of those.
 Value Graph::long_sum(const Value& x, size_t axis) {
   const int64_t n = x.dims[axis], at = static_cast<int64_t>(axis);
-  const auto wanted = static_cast<int64_t>(std::sqrt(static_cast<double>(n)));
-  int64_t part = wanted;
-  while (n % part != 0 && part > wanted / 4) --part;
-  if (n % part != 0) part = wanted;
-  const int64_t left = n % part;
+  const int64_t part = engines::part_of_sum(n), left = n % part;
   const Dims ones(x.rank(), 1);
   Dims starts(x.rank(), 0), counts = x.dims, apart = x.dims;
   counts[axis] = n - left;
@@ -275,7 +272,7 @@ bool is_long_sum(const Dims& dims, const Dims& axes) {
     has_open |= size < 0;
   }
   // One axis alone cannot be cut where its size is open.
-  return n >= kLongSum && (several > 1 || !has_open);
+  return n >= engines::kLongSum && (several > 1 || !has_open);
 }
 
 Value Graph::sum(const Value& x, const Dims& axes, bool keepdims) {
@@ -286,7 +283,7 @@ Value Graph::sum(const Value& x, const Dims& axes, bool keepdims) {
   Value v = cast(x, wide_type(x.type));
   for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
     const int64_t size = v.dims[static_cast<size_t>(*a)];
-    if (size >= kLongSum && can_reshape)
+    if (size >= engines::kLongSum && can_reshape)
       v = long_sum(v, static_cast<size_t>(*a));
     else if (size != 1)
       v = reduce("Sum", v, {*a}, true);

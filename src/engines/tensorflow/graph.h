@@ -41,9 +41,7 @@ struct Site {
 
 /// Work (multiplications, or so) between two looks at the stop: some milliseconds.
 inline constexpr double kMuchWork = 1e8;
-/// Elements of a sum that is made in parts; shorter ones lose little.
-inline constexpr int64_t kLongSum = 512;
-/// Whether a sum over axes is one, and can be made in parts.
+/// Whether a sum over axes is a long one that can be made in parts.
 bool is_long_sum(const Dims& dims, const Dims& axes);
 
 class Graph {
