@@ -80,7 +80,7 @@ format: $(SETUP) ## put all C++ into the project's format
 asan: $(SETUP) ## C++ tests under the address and undefined-behaviour sanitizers
 	@tools/sanitize.sh asan $(JOBS)
 
-tsan: $(SETUP) ## concurrency tests under the thread sanitizer
+tsan: $(SETUP) ## C++ tests under the thread sanitizer
 	@tools/sanitize.sh tsan $(JOBS)
 
 coverage: $(SETUP) ## which lines and branches the tests reach
