@@ -27,7 +27,8 @@ def meaning(name):
 
 
 def render():
-    text = re.sub(r"//.*", "", (ROOT / "src/ir/prims.def").read_text())
+    text = re.sub(r"//.*|^#.*", "", (ROOT / "src/ir/prims.def").read_text(), flags=re.M)
+    text = re.sub(r"^(?:UNARY|BINARY)\((\w+), \d+\)", r"PRIM(\1, elementwise, )", text, flags=re.M)
     rows = []
     for name, how, attributes in re.findall(r"PRIM\((\w+), (\w+),((?:[^()]|\([^()]*\))*)\)", text):
         if how == "core" and name != "constant":

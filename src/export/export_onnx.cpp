@@ -133,7 +133,7 @@ class Exporter {
   }
 
   FunctionImpl& function_;
-  const Program& program_;
+  const FunctionGraph& program_;
   const Graph& graph_;
   const CGraph c_graph_;
   onnx::Builder b_;

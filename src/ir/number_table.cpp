@@ -19,14 +19,14 @@ void NumberTable::insert(uint64_t hash, uint32_t number) {
 }
 
 void NumberTable::resize(size_t slots) {
-  std::vector<Slot> before(slots);
+  std::vector<Entry> before(slots);
   std::swap(before, slots_);
   shift_ = 64 - std::countr_zero(slots);
-  for (const Slot& s : before)
+  for (const Entry& s : before)
     if (s.number != kNone) put(s);
 }
 
-void NumberTable::put(Slot slot) {
+void NumberTable::put(Entry slot) {
   size_t i = place_of(slot.mark);
   while (slots_[i].number != kNone) i = (i + 1) & (slots_.size() - 1);
   slots_[i] = slot;

@@ -25,16 +25,16 @@ class NumberTable {
   }
 
  private:
-  struct Slot {
+  struct Entry {
     uint32_t mark = 0;  // half of the hash
     uint32_t number = kNone;
   };
   static uint32_t mark_of(uint64_t hash) { return static_cast<uint32_t>(hash >> 32 ^ hash); }
   size_t place_of(uint32_t mark) const { return (mark * 0x9e3779b97f4a7c15ull) >> shift_; }
   void resize(size_t slots);
-  void put(Slot slot);
+  void put(Entry slot);
 
-  std::vector<Slot> slots_;  // a power of two of them, at most three quarters used
+  std::vector<Entry> slots_;  // a power of two of them, at most three quarters used
   size_t used_ = 0;
   int shift_ = 64;
 };

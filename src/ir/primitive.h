@@ -103,6 +103,18 @@ constexpr How how_of(Prim prim) {
   return How::core;
 }
 
+/// What an element of an element-wise primitive costs, where an addition is 1; 0: the list does not say.
+constexpr int cost_of(Prim prim) {
+  switch (prim) {
+#define UNARY(name, cost) \
+  case Prim::name: return cost;
+#define BINARY(name, cost) UNARY(name, cost)
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
+    default: return 0;
+  }
+}
+
 template <class A, const PrimitiveDef<A>* kDef>
 constexpr Primitive erase(const char* name, How how) {
   Primitive p{name,    how,     kDef->flags, nullptr, nullptr, nullptr,

@@ -374,7 +374,8 @@ class Builder {
 
 }  // namespace
 
-Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& updates) {
+FunctionGraph to_function_graph(const Tensors& fed, const Tensors& outputs,
+                                const Tensors& updates) {
   Builder b;
   for (const Tensor& t : fed) {
     if (t.defined())
@@ -384,7 +385,7 @@ Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& up
   }
   b.build(outputs, updates);
   for (const Tensor& t : outputs) b.graph.outputs.push_back(b.value(t));
-  Program p;
+  FunctionGraph p;
   for (const auto& [variable, value] : b.updated()) {
     p.updated.push_back(variable);
     b.graph.outputs.push_back(value);

@@ -8,9 +8,9 @@
 
 namespace horngate {
 
-/// A function's program. graph.inputs: fed tensors, then variables, then draws. graph.outputs: the function's
+/// The graph of a function. graph.inputs: fed tensors, then variables, then draws. graph.outputs: the function's
 /// outputs, then the new values of the variables listed in `updated`.
-struct Program {
+struct FunctionGraph {
   Graph graph;
   size_t n_fed = 0;
   size_t n_outputs = 0;
@@ -22,6 +22,6 @@ struct Program {
 
 /// Updates of one variable are chained in list order, each acting on the running value; every other read sees
 /// the old value. A variable that is fed has the fed value for all of them.
-Program to_program(const Tensors& fed, const Tensors& outputs, const Tensors& updates);
+FunctionGraph to_function_graph(const Tensors& fed, const Tensors& outputs, const Tensors& updates);
 
 }  // namespace horngate

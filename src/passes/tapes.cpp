@@ -13,28 +13,7 @@ namespace {
 constexpr int kMostNodes = 4;  // that are computed again for one value
 
 bool is_cheap(Prim p) {
-  switch (p) {
-    case Prim::add:
-    case Prim::sub:
-    case Prim::mul:
-    case Prim::neg:
-    case Prim::abs:
-    case Prim::maximum:
-    case Prim::minimum:
-    case Prim::eq:
-    case Prim::ne:
-    case Prim::lt:
-    case Prim::le:
-    case Prim::gt:
-    case Prim::ge:
-    case Prim::logical_and:
-    case Prim::logical_or:
-    case Prim::logical_not:
-    case Prim::select:
-    case Prim::broadcast:
-    case Prim::cast: return true;
-    default: return false;
-  }
+  return cost_of(p) == 1 || p == Prim::select || p == Prim::broadcast || p == Prim::cast;
 }
 
 /// Two loops of a graph: `reader` has results of `writer` among its sequences.
@@ -69,7 +48,7 @@ class TapeShortener {
   }
 
  private:
-  struct Kept {
+  struct TapedValue {
     size_t sequence;  // of the reader
     bool only_here;   // nothing else reads the stacked value
   };
@@ -83,7 +62,7 @@ class TapeShortener {
       const bool here = backwards(reversed, r_.x_reversed[x] != 0);
       if (first) order = here;
       first = false;
-      if (here == order) kept_.try_emplace(inner, Kept{x, only_here});
+      if (here == order) kept_.try_emplace(inner, TapedValue{x, only_here});
     };
     for (size_t x = 0; x < static_cast<size_t>(r_.xs); ++x) {
       for (size_t y = 0; y < static_cast<size_t>(w_.ys); ++y)
@@ -176,7 +155,7 @@ class TapeShortener {
   const attrs::scan w_, r_;
   size_t n_x_, n_c_;
   std::vector<const GraphNode*> maker_;
-  std::map<ValueId, Kept> kept_;
+  std::map<ValueId, TapedValue> kept_;
   std::set<ValueId> again_;  // computed again
   Rewriter r_body_;
   std::map<ValueId, ValueId> made_;  // of the writer's body: in the reader's

@@ -64,12 +64,12 @@ void keep_plan_budget(const void* newest) {
   if (held <= plan_budget()) return;
   std::vector<std::shared_ptr<const void>> dropped;  // freed after the lock
   const std::lock_guard lock(owners_mutex);
-  std::vector<PlanOwner::Kept> kept;
+  std::vector<PlanOwner::KeptPlan> kept;
   for (PlanOwner* owner = first_owner; owner; owner = owner->next_) owner->list_plans(kept);
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
   // A little more than needed, so that the next plan does not search again.
   const size_t goal = plan_budget() - plan_budget() / 8;
-  for (const PlanOwner::Kept& k : kept) {
+  for (const PlanOwner::KeptPlan& k : kept) {
     if (held <= goal) break;
     if (k.plan == newest) continue;
     if (std::shared_ptr<const void> plan = k.owner->drop_plan(k.plan)) {

@@ -35,13 +35,13 @@ size_t graph_bytes(const Graph& graph);
 /// Who keeps plans for later. Plans that run are held by their callers and outlive being dropped.
 class PlanOwner {
  public:
-  struct Kept {
+  struct KeptPlan {
     uint64_t used;  // plan_time() of the last use
     size_t bytes;
     PlanOwner* owner;
     const void* plan;  // as the owner knows it
   };
-  virtual void list_plans(std::vector<Kept>& all) = 0;
+  virtual void list_plans(std::vector<KeptPlan>& all) = 0;
   /// Returned, because what a plan holds must not be freed under a lock.
   virtual std::shared_ptr<const void> drop_plan(const void* plan) = 0;
 

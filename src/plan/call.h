@@ -33,7 +33,7 @@ struct FunctionImpl::Call {
   /// The engine, when it has memory of its own: what is there, by input and by slot.
   const Engine* own = nullptr;
   std::vector<std::shared_ptr<OwnMemory>> own_inputs, own_data;
-  const Program* program = nullptr;
+  const FunctionGraph* program = nullptr;
   std::vector<Array> brought;  // what native needed of it
 
   /// What engines get for an array.

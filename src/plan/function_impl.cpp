@@ -70,7 +70,7 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     check(outputs[i].defined(), name_, "output ", i, " is empty (a gradient that is None?).");
-  program_ = to_program(fed, outputs, updates);
+  program_ = to_function_graph(fed, outputs, updates);
   for (const std::string& variable : std::exchange(program_.overwritten, {}))
     warn(text_of(name_, ": variable \"", variable,
                  "\" has several updates; the last that sets it makes those before it void."));
@@ -238,7 +238,7 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
   return plan;
 }
 
-void FunctionImpl::list_plans(std::vector<Kept>& all) {
+void FunctionImpl::list_plans(std::vector<KeptPlan>& all) {
   std::lock_guard lock(plans_mutex_);
   for (const auto& entry : plans_)
     if (entry->plan) all.push_back({entry->used, entry->plan->total_bytes(), this, entry.get()});
@@ -435,7 +435,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   }
   // A call that fails has drawn nothing, unless another has drawn meanwhile.
   struct GiveBack {
-    const Program& program;
+    const FunctionGraph& program;
     Call& c;
     bool is_done = false;
     ~GiveBack() {

@@ -25,7 +25,7 @@ class FunctionImpl final : PlanOwner {
   /// For tests and tools.
   size_t plan_count() const;
   size_t plans_made() const { return plans_made_; }
-  const Program& program() const { return program_; }
+  const FunctionGraph& program() const { return program_; }
   /// For export: the program in the test phase, on open shapes, and what it is fed.
   const Graph& inference_graph() { return prepared(false); }
   bool takes_value(size_t input) const {
@@ -53,7 +53,7 @@ class FunctionImpl final : PlanOwner {
     PlanRef plan;
     uint64_t used = 0;
   };
-  void list_plans(std::vector<Kept>& all) override;
+  void list_plans(std::vector<KeptPlan>& all) override;
   std::shared_ptr<const void> drop_plan(const void* plan) override;
 
   void check_count(size_t n) const;
@@ -74,7 +74,7 @@ class FunctionImpl final : PlanOwner {
   const std::string name_;
   const Engine* const engine_;
   std::vector<Input> inputs_;
-  Program program_;
+  FunctionGraph program_;
   PlanContext context_;
   std::vector<uint32_t> lock_order_;     // variables by id
   std::vector<VariableState*> locked_;   // the same

@@ -62,7 +62,8 @@ std::optional<Graph> decomposition(const Graph& g, const GraphNode& n) {
   const CalledInstead called(n.name.function);
   const Tensors out = p.decompose({in.data(), in.size()}, n.attrs.get());
   if (out.empty()) return std::nullopt;
-  return specialise(prepare(to_program(in, out, {}).graph, false, evaluate), types, {}).result;
+  return specialise(prepare(to_function_graph(in, out, {}).graph, false, evaluate), types, {})
+      .result;
 }
 
 /// Which nodes of a graph may stay as they are.

@@ -103,48 +103,6 @@ bool known_ints(const Tensor& t, Ints* out) {
 Tensor scale(const Tensor& x, double value) { return mul(x, scalar(value, x.dtype())); }
 Tensor shift(const Tensor& x, double value) { return add(x, scalar(value, x.dtype())); }
 
-#define HORNGATE_UNARY(name) \
-  Tensor name(const Tensor& x) { return emit(attrs::name{}, {x}); }
-HORNGATE_UNARY(abs)
-HORNGATE_UNARY(sign)
-HORNGATE_UNARY(exp)
-HORNGATE_UNARY(expm1)
-HORNGATE_UNARY(log)
-HORNGATE_UNARY(log1p)
-HORNGATE_UNARY(sqrt)
-HORNGATE_UNARY(rsqrt)
-HORNGATE_UNARY(sin)
-HORNGATE_UNARY(cos)
-HORNGATE_UNARY(tanh)
-HORNGATE_UNARY(sigmoid)
-HORNGATE_UNARY(erf)
-HORNGATE_UNARY(floor)
-HORNGATE_UNARY(round)
-HORNGATE_UNARY(logical_not)
-HORNGATE_UNARY(stop_gradient)
-#undef HORNGATE_UNARY
-
-#define HORNGATE_BINARY(name) \
-  Tensor name(const Tensor& a, const Tensor& b) { return emit(attrs::name{}, {a, b}); }
-HORNGATE_BINARY(floordiv)
-HORNGATE_BINARY(mod)
-HORNGATE_BINARY(maximum)
-HORNGATE_BINARY(minimum)
-HORNGATE_BINARY(eq)
-HORNGATE_BINARY(ne)
-HORNGATE_BINARY(lt)
-HORNGATE_BINARY(le)
-HORNGATE_BINARY(gt)
-HORNGATE_BINARY(ge)
-HORNGATE_BINARY(logical_and)
-HORNGATE_BINARY(logical_or)
-#undef HORNGATE_BINARY
-
-Tensor neg(const Tensor& x) {
-  if (x.node()->prim == Prim::neg) return x.node()->in[0];
-  return emit(attrs::neg{}, {x});
-}
-
 namespace {
 
 bool is_constant(const Tensor& t, double wanted) {
@@ -156,31 +114,48 @@ bool covers(const Tensor& x, const Tensor& other) {
   return other.ndim() == 0 || (x.shape() == other.shape() && x.shape().is_static());
 }
 
-}  // namespace
-
-Tensor add(const Tensor& a, const Tensor& b) {
+/// The node, or what is simpler and the same.
+template <class A>
+Tensor make(const Tensor& x) {
+  return emit(A{}, {x});
+}
+template <class A>
+Tensor make(const Tensor& a, const Tensor& b) {
+  return emit(A{}, {a, b});
+}
+template <>
+Tensor make<attrs::neg>(const Tensor& x) {
+  if (x.node()->prim == Prim::neg) return x.node()->in[0];
+  return emit(attrs::neg{}, {x});
+}
+template <>
+Tensor make<attrs::add>(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) {
     if (covers(a, b) && is_constant(b, 0)) return a;
     if (covers(b, a) && is_constant(a, 0)) return b;
   }
   return emit(attrs::add{}, {a, b});
 }
-Tensor sub(const Tensor& a, const Tensor& b) {
+template <>
+Tensor make<attrs::sub>(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype() && covers(a, b) && is_constant(b, 0)) return a;
   return emit(attrs::sub{}, {a, b});
 }
-Tensor mul(const Tensor& a, const Tensor& b) {
+template <>
+Tensor make<attrs::mul>(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) {
     if (covers(a, b) && is_constant(b, 1)) return a;
     if (covers(b, a) && is_constant(a, 1)) return b;
   }
   return emit(attrs::mul{}, {a, b});
 }
-Tensor div(const Tensor& a, const Tensor& b) {
+template <>
+Tensor make<attrs::div>(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype() && covers(a, b) && is_constant(b, 1)) return a;
   return emit(attrs::div{}, {a, b});
 }
-Tensor pow(const Tensor& a, const Tensor& b) {
+template <>
+Tensor make<attrs::pow>(const Tensor& a, const Tensor& b) {
   double exponent = 0;
   if (a.dtype() == b.dtype() && b.ndim() == 0 && is_scalar_constant(b, &exponent)) {
     if (exponent == 1) return a;
@@ -189,6 +164,17 @@ Tensor pow(const Tensor& a, const Tensor& b) {
   }
   return emit(attrs::pow{}, {a, b});
 }
+
+}  // namespace
+
+#define UNARY(name, cost) \
+  Tensor name(const Tensor& x) { return make<attrs::name>(x); }
+#define BINARY(name, cost) \
+  Tensor name(const Tensor& a, const Tensor& b) { return make<attrs::name>(a, b); }
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
+
+Tensor stop_gradient(const Tensor& x) { return emit(attrs::stop_gradient{}, {x}); }
 
 Tensor cast(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;

@@ -47,45 +47,11 @@ SymShape sym_shape(const Tensor& x);
 bool known_ints(const Tensor& t, Ints* out);
 
 // Element-wise.
-#define HORNGATE_UNARY(name) Tensor name(const Tensor& x);
-#define HORNGATE_BINARY(name) Tensor name(const Tensor& a, const Tensor& b);
-HORNGATE_UNARY(neg)
-HORNGATE_UNARY(abs)
-HORNGATE_UNARY(sign)
-HORNGATE_UNARY(exp)
-HORNGATE_UNARY(expm1)
-HORNGATE_UNARY(log)
-HORNGATE_UNARY(log1p)
-HORNGATE_UNARY(sqrt)
-HORNGATE_UNARY(rsqrt)
-HORNGATE_UNARY(sin)
-HORNGATE_UNARY(cos)
-HORNGATE_UNARY(tanh)
-HORNGATE_UNARY(sigmoid)
-HORNGATE_UNARY(erf)
-HORNGATE_UNARY(floor)
-HORNGATE_UNARY(round)
-HORNGATE_UNARY(logical_not)
-HORNGATE_UNARY(stop_gradient)
-HORNGATE_BINARY(add)
-HORNGATE_BINARY(sub)
-HORNGATE_BINARY(mul)
-HORNGATE_BINARY(div)
-HORNGATE_BINARY(floordiv)
-HORNGATE_BINARY(mod)
-HORNGATE_BINARY(pow)
-HORNGATE_BINARY(maximum)
-HORNGATE_BINARY(minimum)
-HORNGATE_BINARY(eq)
-HORNGATE_BINARY(ne)
-HORNGATE_BINARY(lt)
-HORNGATE_BINARY(le)
-HORNGATE_BINARY(gt)
-HORNGATE_BINARY(ge)
-HORNGATE_BINARY(logical_and)
-HORNGATE_BINARY(logical_or)
-#undef HORNGATE_UNARY
-#undef HORNGATE_BINARY
+#define UNARY(name, cost) Tensor name(const Tensor& x);
+#define BINARY(name, cost) Tensor name(const Tensor& a, const Tensor& b);
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
+Tensor stop_gradient(const Tensor& x);
 Tensor cast(const Tensor& x, DType dtype);
 /// float16 and bfloat16 as float32, what sums are made in; others as they are.
 Tensor widened(const Tensor& x);

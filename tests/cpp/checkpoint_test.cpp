@@ -68,7 +68,7 @@ Arrays values(const Form& form, int64_t length) {
 }
 
 Graph plan_of(const Net& net, const Arrays& at) {
-  const Program p = to_program(net.inputs, net.results, {});
+  const FunctionGraph p = to_function_graph(net.inputs, net.results, {});
   std::vector<TensorType> types;
   for (size_t i = 0; i < p.graph.inputs.size(); ++i)
     types.push_back(i < at.size() ? TensorType(at[i].dtype(), at[i].shape())

@@ -156,7 +156,7 @@ TEST(ValueTypes, AreWhatWasPutIn) {
   EXPECT_TRUE(types == again);
 }
 
-TEST(Program, OneResultIsFedAndTheOtherIsComputed) {
+TEST(FunctionGraph, OneResultIsFedAndTheOtherIsComputed) {
   const Tensor x = placeholder({.shape = {4}});
   const Tensors best = outputs_of(emit(attrs::top_k{.k = 2}, {x}));
   const Function f = function({x, best[1]}, {best[0], best[1] + 1});
@@ -175,7 +175,7 @@ size_t count(const Graph& g, Prim prim) {
 TEST(Passes, PhaseCseAndDeadCode) {
   const Tensor x = placeholder({.shape = {None, 4}});
   const Tensor a = exp(x) + exp(x), dropped = in_train_phase(dropout(a, 0.5), a);
-  const Graph program = to_program({x}, {dropped}, {}).graph;
+  const Graph program = to_function_graph({x}, {dropped}, {}).graph;
   const Graph test = prepare(program, false, evaluate), train = prepare(program, true, evaluate);
   verify(test, "prepare");
   verify(train, "prepare");
@@ -188,7 +188,7 @@ TEST(Passes, PhaseCseAndDeadCode) {
 TEST(Passes, ConstantsFold) {
   const Tensor x = placeholder({.shape = {None}});
   const Tensor c = exp(constant(Array(2.0f))) * 3.0 + sum(constant(Array::of({1.f, 2.f})));
-  const Graph g = prepare(to_program({x}, {x * c}, {}).graph, false, evaluate);
+  const Graph g = prepare(to_function_graph({x}, {x * c}, {}).graph, false, evaluate);
   EXPECT_EQ(count(g, Prim::constant), 1u) << print_text(g);
   EXPECT_EQ(g.nodes.size(), 2u) << print_text(g);
   EXPECT_NEAR(function({x}, {x * c})({Array::of({1.f})})[0].item<float>(), std::exp(2.0f) * 3 + 3,
@@ -200,7 +200,7 @@ TEST(Passes, SpecialisedGraphsAreStatic) {
   const Tensor y = mean(x, {.axis = 0}) + sum(x);
   const Tensor z =
       reshape(x, ShapeArg{prim::squeeze(prim::slice_axis(prim::shape_of(x), 0, 1, 2), {0}), -1});
-  const Graph g = prepare(to_program({x}, {y, z}, {}).graph, false, evaluate);
+  const Graph g = prepare(to_function_graph({x}, {y, z}, {}).graph, false, evaluate);
   const Specialised s = specialise(g, {TensorType(DType::float32, {3, 4})}, {});
   ASSERT_TRUE(s.result.has_value());
   verify(*s.result, "specialise");
@@ -226,7 +226,7 @@ TEST(Passes, VerifierRejectsBrokenGraphs) {
 TEST(Printers, TextAndDot) {
   clear_session();
   const Tensor x = placeholder({.shape = {None, 3}});
-  const Graph g = to_program({x}, {sum(exp(x), {.axis = 1})}, {}).graph;
+  const Graph g = to_function_graph({x}, {sum(exp(x), {.axis = 1})}, {}).graph;
   EXPECT_EQ(print_text(g),
             "%0 = input : float32(None, 3)\n"
             "%1 = exp(%0) : float32(None, 3)\n"

@@ -59,7 +59,7 @@ struct Lstm {
 };
 
 Graph plan_of(const Tensors& inputs, const Tensors& outputs, const Arrays& at) {
-  const Program p = to_program(inputs, outputs, {});
+  const FunctionGraph p = to_function_graph(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const Array& a : at) types.emplace_back(a.dtype(), a.shape());
   return improve_loops(*specialise(prepare(p.graph, false, evaluate), types, {}).result);

@@ -33,7 +33,7 @@ Graph static_graph(const Tensors& inputs, const Tensors& outputs, const Arrays& 
   std::vector<TensorType> types;
   for (const Array& a : feeds) types.emplace_back(a.dtype(), a.shape());
   return std::move(
-      *specialise(prepare(to_program(inputs, outputs, {}).graph, false, evaluate), types, {})
+      *specialise(prepare(to_function_graph(inputs, outputs, {}).graph, false, evaluate), types, {})
            .result);
 }
 

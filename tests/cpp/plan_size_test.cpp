@@ -42,7 +42,7 @@ struct Cost {
 };
 
 Cost cost_of(const Tensors& inputs, const Tensors& outputs, bool training = false) {
-  const Program p = to_program(inputs, outputs, {});
+  const FunctionGraph p = to_function_graph(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const ValueId v : p.graph.inputs) types.push_back(p.graph.values[v]);
   const Graph plan =

@@ -42,10 +42,16 @@ const std::vector<Prim> kArithmetic = {Prim::add, Prim::sub,      Prim::mul,
 const std::vector<Prim> kComparisons = {Prim::eq, Prim::ne, Prim::lt, Prim::le, Prim::gt, Prim::ge};
 
 TEST(PrimShapes, UnaryKeepsTheType) {
-  for (Prim p : {Prim::neg, Prim::abs, Prim::sign, Prim::exp, Prim::expm1, Prim::log, Prim::log1p,
-                 Prim::sqrt, Prim::rsqrt, Prim::sin, Prim::cos, Prim::tanh, Prim::sigmoid,
-                 Prim::erf, Prim::floor, Prim::round, Prim::stop_gradient})
+  constexpr Prim kAll[] = {
+#define UNARY(name, cost) Prim::name,
+#define BINARY(name, cost)
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
+      Prim::stop_gradient};
+  for (Prim p : kAll) {
+    if (p == Prim::logical_not) continue;
     EXPECT_EQ(infer(p, {f32({None, 3})})[0], f32({None, 3})) << primitive(p).name;
+  }
   EXPECT_EQ(infer(Prim::neg, {i64({2})})[0], i64({2}));
   EXPECT_EQ(infer(Prim::logical_not, {boolean({2})})[0], boolean({2}));
   EXPECT_EQ(infer(attrs::cast{.dtype = DType::int64}, {f32({None, 2})})[0], i64({None, 2}));

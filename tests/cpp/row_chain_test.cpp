@@ -17,7 +17,7 @@ namespace {
 using testing::random_floats;
 
 std::string steps_of(const Tensors& inputs, const Tensors& outputs) {
-  const Program p = to_program(inputs, outputs, {});
+  const FunctionGraph p = to_function_graph(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const ValueId v : p.graph.inputs) types.push_back(p.graph.values[v]);
   return native::Executable(*specialise(prepare(p.graph, false, evaluate), types, {}).result)

@@ -59,9 +59,13 @@ class Copy:
         self.by_hand.add(name)
         path = self.root / name
         before = path.read_text() if path.exists() else ""
+        start = re.match(r"\s*\W*\w+[(:]", text)
+        kin = start and [i for i in re.finditer(r"^.*\n", before, re.M) if i[0].startswith(start[0])]
         if not before:
             path.parent.mkdir(parents=True, exist_ok=True)
             after = text
+        elif kin:  # a line of a list
+            after = before[: kin[-1].end()] + text + before[kin[-1].end() :]
         elif name.endswith((".h", ".cpp")):
             head, end, tail = before.rpartition("}  // namespace horngate\n")
             assert end, name
@@ -81,9 +85,11 @@ class Copy:
             after = f"{before}\n\n{text}"
         path.write_text(after)
 
-    def steps(self, page):
-        """Takes those that a page writes out: ```language file."""
+    def steps(self, page, part=""):
+        """Takes those that a page, or the part under one heading, writes out: ```language file."""
         text = (ROOT / "docs" / page).read_text()
+        if part:
+            text = text.split(f"\n## {part}\n")[1].split("\n## ")[0]
         blocks = re.findall(r"^```\w+ (\S+)\n(.*?)^```$", text, re.S | re.M)
         assert blocks, page
         for name, block in blocks:
@@ -181,7 +187,7 @@ def row(what):
 @pytest.fixture(scope="module")
 def with_function(tmp_path_factory):
     copy = Copy(tmp_path_factory.mktemp("function"))
-    copy.steps("adding_an_op.md")
+    copy.steps("adding_an_op.md", "A composed function")
     copy.generate()
     return copy
 
@@ -216,6 +222,39 @@ def test_those_are_enough_for_a_composed_function(with_function):
     assert copy.pytest(*(f"tests/python/{n}.py" for n in names), "-k", "silu") >= 5
     words = ["tests/python/test_fuzz.py", "-k", "every_function_of_the_catalogue"]
     assert copy.pytest(*words) == 1
+
+
+@pytest.fixture(scope="module")
+def with_primitive(tmp_path_factory):
+    copy = Copy(tmp_path_factory.mktemp("primitive"))
+    copy.steps("adding_an_op.md", "A primitive")
+    copy.generate()
+    return copy
+
+
+def test_the_files_of_an_elementwise_primitive(with_primitive):
+    copy = with_primitive
+    assert len(copy.by_hand) <= MOST, copy.by_hand
+    named = {n.replace("<op>", "reciprocal") for n in row("an element-wise primitive")}
+    assert copy.by_hand == named
+    assert copy.changed() == copy.by_hand | copy.made
+    assert copy.made == {"docs/primitives.md"}
+    assert "| `reciprocal` |  | y = 1 / x. |" in (copy.root / "docs/primitives.md").read_text()
+
+
+@needs_build
+@pytest.mark.slow
+def test_those_are_enough_for_an_elementwise_primitive(with_primitive):
+    """What is made from the lists compiles. All objects know the number of a primitive, so nothing can be linked."""
+    copy = with_primitive
+    folder = "src/engines/native"
+    sources = ["src/prims/build.cpp", "src/prims/table.cpp", f"{folder}/jit/lower.cpp"]
+    sources += [f"{folder}/fused/{name}.cpp" for name in ("ops_float", "program", "machine_build")]
+    for source in sources:
+        copy.compile(source)
+    copy.compile("src/prims/reciprocal.cpp", like="src/prims/erf.cpp")
+    for name in ("fused_math", "jit", "prims_shape", "engine_support"):
+        copy.compile(f"tests/cpp/{name}_test.cpp")
 
 
 def test_an_argument_that_no_table_converts(tmp_path):

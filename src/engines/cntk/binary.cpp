@@ -11,14 +11,14 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Both operands in one carrier; only bools come in two.
-std::pair<Val, Val> pair_of(const Call& c, uint32_t i, uint32_t j) {
+std::pair<Val, Val> pair_of(const LowerCall& c, uint32_t i, uint32_t j) {
   const Val &a = c.in(i), &d = c.in(j);
   return {a, c.b.cast(d, a.type)};
 }
 
 bool is_same(const Val& a, const Val& d) { return a.v == d.v; }
 
-Val add(const Call& c) {
+Val add(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val z = c.b.add(x, y);
   z.low = x.low + y.low;
@@ -26,19 +26,19 @@ Val add(const Call& c) {
   return wrapped(c.b, z, c.dtype());
 }
 
-Val subtract(const Call& c) {
+Val subtract(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   return wrapped(c.b, c.b.bin(Bin::kMinus, x, y), c.dtype());
 }
 
-Val multiply(const Call& c) {
+Val multiply(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val z = c.b.mul(x, y);
   if (is_same(x, y) || (x.low >= 0 && y.low >= 0)) z.low = 0;
   return wrapped(c.b, z, c.dtype());
 }
 
-Val quotient(const Call& c) {
+Val quotient(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val z = divide(c.b, x, y);
   if (x.low >= 0 && y.low >= 0) z.low = 0;
@@ -55,7 +55,7 @@ Val floor_quotient(Build& b, const Val& x, const Val& y) {
   return b.select(b.bin(Bin::kEqual, y, 0), q, b.add(q, more));
 }
 
-Val floordiv(const Call& c) {
+Val floordiv(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val q = floor_quotient(c.b, x, y);
   // By zero anything may come, but it must be a number of the dtype.
@@ -63,7 +63,7 @@ Val floordiv(const Call& c) {
   return wrapped(c.b, q, c.dtype());
 }
 
-Val mod(const Call& c) {
+Val mod(const LowerCall& c) {
   Build& b = c.b;
   auto [x, y] = pair_of(c, 0, 1);
   x = b.cast(x, DataType::kDouble);
@@ -90,7 +90,7 @@ Val any_power(Build& b, const Val& x, const Val& y) {
 }
 
 /// Whether an operand is known, and all of its elements are small whole numbers from 0 on.
-bool counts(const Call& c, uint32_t operand) {
+bool counts(const LowerCall& c, uint32_t operand) {
   const hg_buffer* known = c.to.constant(c.node.in[operand]);
   if (!known) return false;
   const std::vector<double> all = numbers(*known);
@@ -98,7 +98,7 @@ bool counts(const Call& c, uint32_t operand) {
                      [](double v) { return v >= 0 && v <= 1000 && v == std::floor(v); });
 }
 
-Val power(const Call& c) {
+Val power(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Build& b = c.b;
   if (!is_float(c.dtype())) {
@@ -109,7 +109,7 @@ Val power(const Call& c) {
 }
 
 Entry comparison(Bin op) {
-  return {[op](const Call& c) {
+  return {[op](const LowerCall& c) {
             const auto [x, y] = pair_of(c, 0, 1);
             Val z = c.b.bin(op, x, y);
             z.low = 0;
@@ -119,21 +119,21 @@ Entry comparison(Bin op) {
           {}};
 }
 
-Val logical_and(const Call& c) {
+Val logical_and(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val z = c.b.mul(x, y);
   z.low = 0;
   return z;
 }
 
-Val logical_or(const Call& c) {
+Val logical_or(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val z = c.b.bin(Bin::kMax, x, y);
   z.low = 0;
   return z;
 }
 
-Val select(const Call& c) {
+Val select(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 1, 2);
   Val z = c.b.select(c.in(0), x, y);
   z.low = std::min(x.low, y.low);
@@ -185,7 +185,7 @@ void add_binary(Table& t) {
   t["mod"] = {mod, {}, {}};
   t["pow"] = {power, {}, {}};
   for (const bool larger : {true, false})
-    t[larger ? "maximum" : "minimum"] = {[larger](const Call& c) {
+    t[larger ? "maximum" : "minimum"] = {[larger](const LowerCall& c) {
                                            const auto [x, y] = pair_of(c, 0, 1);
                                            if (is_float(c.dtype()))
                                              return maximum(c.b, x, y, larger);

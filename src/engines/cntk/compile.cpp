@@ -82,7 +82,7 @@ class Compiler {
     }
     const auto it = table().find(n.prim);
     if (it == table().end()) throw std::runtime_error(std::string("cannot run ") + n.prim + ".");
-    const Call call{to_, n, Attrs(n), b_};
+    const LowerCall call{to_, n, Attrs(n), b_};
     if (it->second.lower_all)
       it->second.lower_all(call);
     else

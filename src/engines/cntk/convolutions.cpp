@@ -78,7 +78,7 @@ Val grouped(Build& b, const Val& x, const Val& w, const Window& by, int64_t grou
 }
 
 /// A convolution of one axis is one of two, of which the other has size 1.
-Val convolve(const Call& c, const Val& x, const Val& w, Window by, int64_t groups) {
+Val convolve(const LowerCall& c, const Val& x, const Val& w, Window by, int64_t groups) {
   Build& b = c.b;
   Dims xd = x.dims, wd = w.dims;
   while (by.strides.size() < 2) {
@@ -100,7 +100,7 @@ Dims with_range(Dims head, size_t from, size_t n) {
   return head;
 }
 
-Val conv(const Call& c) {
+Val conv(const LowerCall& c) {
   Build& b = c.b;
   Geometry g(c.attrs);
   const auto s = static_cast<int64_t>(g.spatial);
@@ -113,7 +113,7 @@ Val conv(const Call& c) {
   return channels_to_back(b, convolve(c, x, w, g.window, g.groups), g.channels_first());
 }
 
-Val conv_input_grad(const Call& c) {
+Val conv_input_grad(const LowerCall& c) {
   Build& b = c.b;
   Geometry g(c.attrs);
   const auto s = static_cast<int64_t>(g.spatial);
@@ -163,7 +163,7 @@ Val samples_to_channels(Build& b, const Val& x, const Geometry& g, int64_t group
   return b.reshape(b.transpose(b.reshape(x, split), perm), merged);
 }
 
-Val conv_filter_grad(const Call& c) {
+Val conv_filter_grad(const LowerCall& c) {
   Build& b = c.b;
   const Geometry g(c.attrs);
   const Val& x = c.in(0);
@@ -199,7 +199,7 @@ Val channels_to_back(Build& b, const Val& x, bool stays) {
 }
 
 // The gradient of a convolution with ones.
-Val sum_of_windows(const Call& c, const Val& dy, const Dims& room, const Dims& window,
+Val sum_of_windows(const LowerCall& c, const Val& dy, const Dims& room, const Dims& window,
                    const Window& by) {
   Build& b = c.b;
   const Val wide = spread(b, dy, 1, by.strides);

@@ -6,7 +6,8 @@ namespace horngate::cntk {
 namespace {
 
 /// The index operand in the carrier of `type`, surely in [0, size).
-Val checked_indices(const Call& c, uint32_t operand, int64_t axis, int64_t size, DataType type) {
+Val checked_indices(const LowerCall& c, uint32_t operand, int64_t axis, int64_t size,
+                    DataType type) {
   Build& b = c.b;
   const uint32_t number = c.node.in[operand];
   const Val raw = c.in(operand);
@@ -30,7 +31,7 @@ Val checked_indices(const Call& c, uint32_t operand, int64_t axis, int64_t size,
   return b.cast(held, type);
 }
 
-Val gather(const Call& c) {
+Val gather(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const int64_t axis = c.attrs.number("axis");
@@ -56,7 +57,7 @@ bool gathers_exactly(const hg_graph& g, const hg_node& n) {
 }
 
 // (size, n) by (n, after): a matrix of ones and zeros sums the updates that go to one place.
-Val scatter_add(const Call& c) {
+Val scatter_add(const LowerCall& c) {
   Build& b = c.b;
   const Dims out = c.out_dims();
   const int64_t axis = c.attrs.number("axis");
@@ -81,7 +82,7 @@ bool scatters_little(const hg_graph& g, const hg_node& n) {
 }
 
 // Fewer than k classes have more than the target does; false for what is no class or not finite.
-Val in_top_k(const Call& c) {
+Val in_top_k(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const int64_t n = x.dims[0], classes = x.dims[1];

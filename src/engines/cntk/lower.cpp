@@ -94,9 +94,9 @@ const Val& Lowering::value(uint32_t number) {
   return v;
 }
 
-Dims Call::out_dims(uint32_t i) const { return dims_of(to.type(node.out[i])); }
+Dims LowerCall::out_dims(uint32_t i) const { return dims_of(to.type(node.out[i])); }
 
-void Call::set(uint32_t i, Val v) const { to.values[node.out[i]] = std::move(v); }
+void LowerCall::set(uint32_t i, Val v) const { to.values[node.out[i]] = std::move(v); }
 
 const Table& table() {
   static const Table* all = [] {

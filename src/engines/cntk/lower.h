@@ -51,7 +51,7 @@ struct Lowering {
   const hg_buffer* constant(uint32_t number) const { return consts[number]; }
 };
 
-struct Call {
+struct LowerCall {
   Lowering& to;
   const hg_node& node;
   Attrs attrs;
@@ -64,9 +64,9 @@ struct Call {
 };
 
 struct Entry {
-  std::function<Val(const Call&)> lower;                      // of primitives with one result
+  std::function<Val(const LowerCall&)> lower;                 // of primitives with one result
   std::function<bool(const hg_graph&, const hg_node&)> fits;  // empty: always
-  std::function<void(const Call&)> lower_all;                 // of primitives with several
+  std::function<void(const LowerCall&)> lower_all;            // of primitives with several
 };
 using Table = std::map<std::string_view, Entry>;
 
@@ -107,7 +107,7 @@ Val truncated(Build& b, const Val& x);
 Val channels_to_front(Build& b, const Val& x, bool is_there);
 Val channels_to_back(Build& b, const Val& x, bool stays);
 /// Each element of dy (n, spatial..) is added to all places of its window in a result (n, room..).
-Val sum_of_windows(const Call& c, const Val& dy, const Dims& room, const Dims& window,
+Val sum_of_windows(const LowerCall& c, const Val& dy, const Dims& room, const Dims& window,
                    const Window& by);
 Val softmax(Build& b, const Val& x, size_t axis, bool logarithmic);
 

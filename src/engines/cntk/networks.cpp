@@ -25,7 +25,7 @@ Val inverse_deviation(Build& b, const Val& var, double epsilon) {
   return divide(b, b.scalar(var.type, 1), square_root(b, shifted));
 }
 
-void batch_norm(const Call& c) {
+void batch_norm(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const Dims axes = c.attrs.ints("axes"), kept = all_but_shape(x.dims, axes);
@@ -43,7 +43,7 @@ void batch_norm(const Call& c) {
 
 // With r = 1 / sqrt(var + epsilon), s = sum(dy), p = sum(dy (x - mean)):
 // dbeta = s, dgamma = p r, dx = gamma r (dy - s / n - (x - mean) r^2 p / n)
-void batch_norm_grad(const Call& c) {
+void batch_norm_grad(const LowerCall& c) {
   Build& b = c.b;
   const Val &x = c.in(0), &dy = c.in(4);
   const Dims axes = c.attrs.ints("axes"), kept = all_but_shape(x.dims, axes);
@@ -87,7 +87,7 @@ Val softmax(Build& b, const Val& x, size_t axis, bool logarithmic) {
 void add_networks(Table& t) {
   for (const bool logarithmic : {false, true})
     t[logarithmic ? "log_softmax" : "softmax"] = {
-        [logarithmic](const Call& c) {
+        [logarithmic](const LowerCall& c) {
           return softmax(c.b, c.in(0), static_cast<size_t>(c.attrs.number("axis")), logarithmic);
         },
         {},

@@ -42,7 +42,7 @@ bool pads_well(const Pool& p, const Dims& room) {
 }
 
 /// x (n, c, room..) with its padding. Means then are of whole windows, zeros and all: `share` makes up for that.
-Val padded(const Call& c, Pool& p, const Val& x, const Dims& out, Val& share) {
+Val padded(const LowerCall& c, Pool& p, const Val& x, const Dims& out, Val& share) {
   Build& b = c.b;
   const Dims room(x.dims.begin() + 2, x.dims.end()), places(out.begin() + 2, out.end());
   if (!p.is_max) {
@@ -58,7 +58,7 @@ Val padded(const Call& c, Pool& p, const Val& x, const Dims& out, Val& share) {
   return b.pad(x, low, high, p.is_max ? -std::numeric_limits<double>::infinity() : 0);
 }
 
-Val pool(const Call& c) {
+Val pool(const LowerCall& c) {
   Build& b = c.b;
   Pool p(c.attrs);
   Val x = channels_to_front(b, c.in(0), p.channels_first), share;
@@ -86,7 +86,7 @@ bool is_tiled(const Pool& p) {
   return true;
 }
 
-Val max_grad(const Call& c) {
+Val max_grad(const LowerCall& c) {
   Build& b = c.b;
   const Pool p(c.attrs);
   const size_t first = p.channels_first ? 2 : 1;
@@ -110,7 +110,7 @@ Val max_grad(const Call& c) {
 }
 
 // dx = the sum, over the windows that an element is in, of dy / (elements of the window)
-Val mean_grad(const Call& c) {
+Val mean_grad(const LowerCall& c) {
   Build& b = c.b;
   const Pool p(c.attrs);
   const Val dy = channels_to_front(b, c.in(2), p.channels_first);
@@ -127,7 +127,7 @@ Val mean_grad(const Call& c) {
   return channels_to_back(b, dx, p.channels_first);
 }
 
-Val pool_grad(const Call& c) { return Pool(c.attrs).is_max ? max_grad(c) : mean_grad(c); }
+Val pool_grad(const LowerCall& c) { return Pool(c.attrs).is_max ? max_grad(c) : mean_grad(c); }
 
 /// Maxima of windows that overlap are taken apart by the host; windows in the padding alone have no mean.
 bool has_grad(const hg_graph& g, const hg_node& n) {

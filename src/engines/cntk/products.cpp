@@ -29,7 +29,7 @@ Dims joined(Dims a, const Dims& b, const Dims& c) {
 
 bool in_order(const Dims& perm) { return std::is_sorted(perm.begin(), perm.end()); }
 
-Val dot_general(const Call& c) {
+Val dot_general(const LowerCall& c) {
   Build& b = c.b;
   Val x = c.in(0), y = b.cast(c.in(1), c.in(0).type);
   if (bits_of(c.dtype()) == 8) {  // sums of products of bytes leave what a float holds

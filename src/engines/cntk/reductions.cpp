@@ -4,12 +4,12 @@
 namespace horngate::cntk {
 namespace {
 
-Dims axes_of(const Call& c) { return c.attrs.ints("axes"); }
+Dims axes_of(const LowerCall& c) { return c.attrs.ints("axes"); }
 
 /// A reduced value under the shape that the primitive gives it: without the axes unless keepdims.
-Val finished(const Call& c, const Val& y) { return c.b.reshape(y, c.out_dims()); }
+Val finished(const LowerCall& c, const Val& y) { return c.b.reshape(y, c.out_dims()); }
 
-Val sum(const Call& c) {
+Val sum(const LowerCall& c) {
   Val x = c.in(0);
   const double low = x.low;
   if (bits_of(c.dtype()) == 8) x = c.b.cast(x, DataType::kDouble);
@@ -19,7 +19,7 @@ Val sum(const Call& c) {
   return y;
 }
 
-Val product(const Call& c) {
+Val product(const LowerCall& c) {
   Val x = c.in(0);
   if (bits_of(c.dtype()) == 8) x = c.b.cast(x, DataType::kDouble);
   const Val y = wrapped(c.b, c.b.reduce(L"Prod", x, axes_of(c)), c.dtype());
@@ -27,7 +27,7 @@ Val product(const Call& c) {
 }
 
 // The library loses NaN; a second reduction finds it.
-Val extreme(const Call& c, bool largest) {
+Val extreme(const LowerCall& c, bool largest) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const wchar_t* op = largest ? L"Max" : L"Min";
@@ -41,14 +41,14 @@ Val extreme(const Call& c, bool largest) {
   return y;
 }
 
-Val logical(const Call& c, const wchar_t* op) {
+Val logical(const LowerCall& c, const wchar_t* op) {
   Val y = finished(c, c.b.reduce(op, c.in(0), axes_of(c)));
   y.low = 0;
   return y;
 }
 
 // The first NaN, if there is one. Of an axis that is all -inf (all inf for argmin) the library finds none: -1.
-Val position(const Call& c, bool largest) {
+Val position(const LowerCall& c, bool largest) {
   Build& b = c.b;
   const auto axis = static_cast<size_t>(c.attrs.number("axis"));
   // (before, n, after): the library takes few axes at a time.
@@ -68,7 +68,7 @@ Val position(const Call& c, bool largest) {
 }
 
 // y += y shifted by 1, 2, 4, .. : after that every element has met all before it.
-Val cumulate(const Call& c, Bin op) {
+Val cumulate(const LowerCall& c, Bin op) {
   Build& b = c.b;
   const auto axis = static_cast<size_t>(c.attrs.number("axis"));
   const bool exclusive = c.attrs.number("exclusive"), reverse = c.attrs.number("reverse");
@@ -96,14 +96,14 @@ Val cumulate(const Call& c, Bin op) {
 void add_reductions(Table& t) {
   t["reduce_sum"] = {sum, {}, {}};
   t["reduce_prod"] = {product, {}, {}};
-  t["reduce_max"] = {[](const Call& c) { return extreme(c, true); }, {}, {}};
-  t["reduce_min"] = {[](const Call& c) { return extreme(c, false); }, {}, {}};
-  t["reduce_any"] = {[](const Call& c) { return logical(c, L"Max"); }, {}, {}};
-  t["reduce_all"] = {[](const Call& c) { return logical(c, L"Min"); }, {}, {}};
-  t["argmax"] = {[](const Call& c) { return position(c, true); }, {}, {}};
-  t["argmin"] = {[](const Call& c) { return position(c, false); }, {}, {}};
-  t["cumsum"] = {[](const Call& c) { return cumulate(c, Bin::kPlus); }, {}, {}};
-  t["cumprod"] = {[](const Call& c) { return cumulate(c, Bin::kTimes); }, {}, {}};
+  t["reduce_max"] = {[](const LowerCall& c) { return extreme(c, true); }, {}, {}};
+  t["reduce_min"] = {[](const LowerCall& c) { return extreme(c, false); }, {}, {}};
+  t["reduce_any"] = {[](const LowerCall& c) { return logical(c, L"Max"); }, {}, {}};
+  t["reduce_all"] = {[](const LowerCall& c) { return logical(c, L"Min"); }, {}, {}};
+  t["argmax"] = {[](const LowerCall& c) { return position(c, true); }, {}, {}};
+  t["argmin"] = {[](const LowerCall& c) { return position(c, false); }, {}, {}};
+  t["cumsum"] = {[](const LowerCall& c) { return cumulate(c, Bin::kPlus); }, {}, {}};
+  t["cumprod"] = {[](const LowerCall& c) { return cumulate(c, Bin::kTimes); }, {}, {}};
 }
 
 }  // namespace horngate::cntk

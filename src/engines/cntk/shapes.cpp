@@ -14,13 +14,13 @@ Val moved(Val y, const Val& x) {
   return y;
 }
 
-Val reshape(const Call& c) { return moved(c.b.reshape(c.in(0), c.out_dims()), c.in(0)); }
-Val broadcast(const Call& c) { return moved(c.b.broadcast(c.in(0), c.out_dims()), c.in(0)); }
-Val transpose(const Call& c) {
+Val reshape(const LowerCall& c) { return moved(c.b.reshape(c.in(0), c.out_dims()), c.in(0)); }
+Val broadcast(const LowerCall& c) { return moved(c.b.broadcast(c.in(0), c.out_dims()), c.in(0)); }
+Val transpose(const LowerCall& c) {
   return moved(c.b.transpose(c.in(0), c.attrs.ints("perm")), c.in(0));
 }
 
-Val concat(const Call& c) {
+Val concat(const LowerCall& c) {
   std::vector<Val> parts;
   for (uint32_t i = 0; i < c.node.n_in; ++i) parts.push_back(c.b.cast(c.in(i), c.in(0).type));
   Val y = c.b.concat(parts, static_cast<size_t>(c.attrs.number("axis")));
@@ -29,7 +29,7 @@ Val concat(const Call& c) {
 }
 
 // A negative step is a positive one from the other end, then backwards.
-Val slice(const Call& c) {
+Val slice(const LowerCall& c) {
   const Dims starts = c.attrs.ints("starts"), steps = c.attrs.ints("steps"), out = c.out_dims();
   Val y = c.in(0);
   for (size_t i = 0; i < out.size(); ++i) {
@@ -45,20 +45,20 @@ Val slice(const Call& c) {
   return moved(y, c.in(0));
 }
 
-Val pad(const Call& c) {
+Val pad(const LowerCall& c) {
   const double value = c.attrs.real("value");
   Val y = c.b.pad(c.in(0), c.attrs.ints("low"), c.attrs.ints("high"), value);
   y.low = std::min(c.in(0).low, value);
   return y;
 }
 
-Val reverse(const Call& c) {
+Val reverse(const LowerCall& c) {
   Val y = c.in(0);
   for (int64_t a : c.attrs.ints("axes")) y = c.b.reverse(y, static_cast<size_t>(a));
   return moved(y, c.in(0));
 }
 
-Val iota(const Call& c) {
+Val iota(const LowerCall& c) {
   const Dims dims = c.out_dims();
   std::vector<double> all(static_cast<size_t>(count(dims)));
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<double>(i);

@@ -11,30 +11,30 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // -128 of an int8 stays, 3 of a uint8 becomes 253.
-Val negate(const Call& c) { return wrapped(c.b, c.b.un(Un::kNegate, c.in(0)), c.dtype()); }
+Val negate(const LowerCall& c) { return wrapped(c.b, c.b.un(Un::kNegate, c.in(0)), c.dtype()); }
 
-Val absolute(const Call& c) {
+Val absolute(const LowerCall& c) {
   Val y = c.b.un(Un::kAbs, c.in(0));
   y.low = 0;
   return wrapped(c.b, y, c.dtype());
 }
 
 // 1 where x > 0, -1 where x < 0, else x
-Val sign(const Call& c) {
+Val sign(const LowerCall& c) {
   const Val& x = c.in(0);
   Build& b = c.b;
   const Val one = b.scalar(x.type, 1), minus = b.scalar(x.type, -1);
   return b.select(b.bin(Bin::kGreater, x, 0), one, b.select(b.bin(Bin::kLess, x, 0), minus, x));
 }
 
-Val exponential(const Call& c) {
+Val exponential(const LowerCall& c) {
   Val y = c.b.un(Un::kExp, c.in(0));
   y.low = 0;
   return y;
 }
 
 // e^x - 1 = 2 sinh(x / 2) e^(x / 2); both factors overflow late enough, but 0 * inf is left of -80
-Val expm1(const Call& c) {
+Val expm1(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const Val half = b.bin(Bin::kTimes, x, 0.5);
@@ -43,7 +43,7 @@ Val expm1(const Call& c) {
 }
 
 // near 0: log(1 + x) = 2 atanh(x / (2 + x))
-Val log1p(const Call& c) {
+Val log1p(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const Val small = b.bin(Bin::kLess, b.un(Un::kAbs, x), 0.5);
@@ -53,19 +53,19 @@ Val log1p(const Call& c) {
   return b.select(small, series, logarithm(b, b.bin(Bin::kPlus, x, 1)));
 }
 
-Val reciprocal_root(const Call& c) {
+Val reciprocal_root(const LowerCall& c) {
   Build& b = c.b;
   return divide(b, b.scalar(c.in(0).type, 1), square_root(b, c.in(0)));
 }
 
-Val sigmoid(const Call& c) {
+Val sigmoid(const LowerCall& c) {
   Val y = c.b.un(Un::kSigmoid, c.in(0));
   y.low = 0;
   return y;
 }
 
 // Adding and taking away 2^23 (2^52) leaves no bits behind the point, rounded half to even.
-Val round(const Call& c) {
+Val round(const LowerCall& c) {
   if (!is_float(c.dtype())) return c.in(0);
   Build& b = c.b;
   const Val& x = c.in(0);
@@ -76,10 +76,12 @@ Val round(const Call& c) {
   return b.select(b.bin(Bin::kLess, b.un(Un::kAbs, x), big), y, x);
 }
 
-Val floor(const Call& c) { return is_float(c.dtype()) ? c.b.un(Un::kFloor, c.in(0)) : c.in(0); }
+Val floor(const LowerCall& c) {
+  return is_float(c.dtype()) ? c.b.un(Un::kFloor, c.in(0)) : c.in(0);
+}
 
 // Floats to integers by truncation, to bool by != 0; wide integers to narrow ones by their last bits.
-Val cast(const Call& c) {
+Val cast(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
   const int32_t from = c.dtype(), to = c.out_dtype();
@@ -104,7 +106,7 @@ Val cast(const Call& c) {
   return y;
 }
 
-Val logical_not(const Call& c) {
+Val logical_not(const LowerCall& c) {
   Val y = c.b.bin(Bin::kMinus, 1, c.in(0));
   y.low = 0;
   return y;
@@ -148,15 +150,17 @@ Val square_root(Build& b, const Val& x) {
 }
 
 void add_unary(Table& t) {
-  const auto direct = [](Un op) { return [op](const Call& c) { return c.b.un(op, c.in(0)); }; };
+  const auto direct = [](Un op) {
+    return [op](const LowerCall& c) { return c.b.un(op, c.in(0)); };
+  };
   t["neg"] = {negate, {}, {}};
   t["abs"] = {absolute, {}, {}};
   t["sign"] = {sign, {}, {}};
   t["exp"] = {exponential, {}, {}};
   t["expm1"] = {expm1, {}, {}};
-  t["log"] = {[](const Call& c) { return logarithm(c.b, c.in(0)); }, {}, {}};
+  t["log"] = {[](const LowerCall& c) { return logarithm(c.b, c.in(0)); }, {}, {}};
   t["log1p"] = {log1p, {}, {}};
-  t["sqrt"] = {[](const Call& c) { return square_root(c.b, c.in(0)); }, {}, {}};
+  t["sqrt"] = {[](const LowerCall& c) { return square_root(c.b, c.in(0)); }, {}, {}};
   t["rsqrt"] = {reciprocal_root, {}, {}};
   t["sin"] = {direct(Un::kSin), {}, {}};
   t["cos"] = {direct(Un::kCos), {}, {}};
@@ -166,7 +170,7 @@ void add_unary(Table& t) {
   t["round"] = {round, {}, {}};
   t["logical_not"] = {logical_not, {}, {}};
   t["cast"] = {cast, {}, {}};
-  t["stop_gradient"] = {[](const Call& c) { return c.in(0); }, {}, {}};
+  t["stop_gradient"] = {[](const LowerCall& c) { return c.in(0); }, {}, {}};
 }
 
 }  // namespace horngate::cntk

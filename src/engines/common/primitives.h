@@ -1,4 +1,4 @@
-// Primitives by kind, for rules that hold for all of a kind.
+// Primitives by kind, for rules that hold for all of a kind. One that is not here runs on native.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ void Executable::Compiler::run() {
     std::optional<Pass> leave_out = {};
   };
   static constexpr Entry kPasses[] = {
-      // Pass::layout comes before: it makes the graph that is compiled.
+      {"layout", &Compiler::choose_layout, Pass::layout},
       {"values", &Compiler::list_values},
       {"stable", &Compiler::find_stable, Pass::early},
       {"fusion", &Compiler::fuse_nodes},  // without Pass::fusion: groups of one node
@@ -39,33 +39,38 @@ void Executable::Compiler::run() {
     (this->*pass.run)();
     if (is_verified()) verify_steps(pass.name);
     if (log_enabled("passes"))
-      log_text("passes", text_of(pass.name, ": ", g_.nodes.size(), " nodes, ", steps_.size(),
+      log_text("passes", text_of(pass.name, ": ", g_->nodes.size(), " nodes, ", steps_.size(),
                                  " groups and kernels, ", values_.size(), " steps\n"));
   }
   if (is_verified()) verify_memory();
 }
 
+void Executable::Compiler::choose_layout() {
+  channels_last_ = channels_last(given_);
+  if (channels_last_) g_ = &*channels_last_;
+}
+
 void Executable::Compiler::list_values() {
-  alias_of_.resize(g_.values.size());
-  for (ValueId v = 0; v < g_.values.size(); ++v) alias_of_[v] = v;
-  for (const GraphNode& n : g_.nodes)
+  alias_of_.resize(g_->values.size());
+  for (ValueId v = 0; v < g_->values.size(); ++v) alias_of_[v] = v;
+  for (const GraphNode& n : g_->nodes)
     if (primitive(n.prim).how == How::alias) alias_of_[n.out[0]] = alias_of_[n.in[0]];
-  maker_.assign(g_.values.size(), -1);
-  for (size_t i = 0; i < g_.nodes.size(); ++i)
-    for (ValueId v : g_.nodes[i].out) maker_[v] = static_cast<int32_t>(i);
-  stable_.assign(g_.values.size(), 0);
-  consumers_ = consumers_of(g_);
+  maker_.assign(g_->values.size(), -1);
+  for (size_t i = 0; i < g_->nodes.size(); ++i)
+    for (ValueId v : g_->nodes[i].out) maker_[v] = static_cast<int32_t>(i);
+  stable_.assign(g_->values.size(), 0);
+  consumers_ = consumers_of(*g_);
   place_inputs_and_constants();
 }
 
-void Executable::Compiler::fuse_nodes() { steps_ = fuse(g_); }
+void Executable::Compiler::fuse_nodes() { steps_ = fuse(*g_); }
 
-void Executable::Compiler::place_views() { views_ = find_views(g_, steps_, maker_, consumers_); }
+void Executable::Compiler::place_views() { views_ = find_views(*g_, steps_, maker_, consumers_); }
 
 void Executable::Compiler::place_inputs_and_constants() {
-  place_.resize(g_.values.size());
-  for (size_t i = 0; i < g_.inputs.size(); ++i) place_[g_.inputs[i]] = {Place::input, i};
-  for (const GraphNode& n : g_.nodes)
+  place_.resize(g_->values.size());
+  for (size_t i = 0; i < g_->inputs.size(); ++i) place_[g_->inputs[i]] = {Place::input, i};
+  for (const GraphNode& n : g_->nodes)
     if (n.prim == Prim::constant) {
       place_[n.out[0]] = {Place::constant, exe_.constants_.size()};
       exe_.constants_.push_back(n.as<attrs::constant>().value);
@@ -75,14 +80,14 @@ void Executable::Compiler::place_inputs_and_constants() {
 void Executable::Compiler::make_steps() {
   for (const StepNodes& s : steps_) {
     stop_if_asked();
-    if (!s.fused && views_.hides(g_.nodes[s.nodes[0]].out[0])) continue;
+    if (!s.fused && views_.hides(g_->nodes[s.nodes[0]].out[0])) continue;
     Step step;
     StepValues values;
     PendingGroup group;
     if (s.fused)
       make_group(s, step, values, group);
     else
-      make_kernel(g_.nodes[s.nodes[0]], step, values);
+      make_kernel(g_->nodes[s.nodes[0]], step, values);
     if (step.kernel) prepare_operands(step, values);
     exe_.steps_.push_back(std::move(step));
     values_.push_back(std::move(values));
@@ -93,11 +98,11 @@ void Executable::Compiler::make_steps() {
 void Executable::Compiler::make_kernel(const GraphNode& n, Step& step, StepValues& values) {
   SmallVec<TensorType, 4> in, out;
   for (ValueId v : n.in) {
-    in.push_back(g_.values[v]);
+    in.push_back(g_->values[v]);
     values.in.push_back(v);
   }
   for (ValueId v : n.out) {
-    out.push_back(g_.values[v]);
+    out.push_back(g_->values[v]);
     values.out.push_back(v);
   }
   KernelCall call;
@@ -112,7 +117,7 @@ void Executable::Compiler::make_kernel(const GraphNode& n, Step& step, StepValue
   step.name = primitive(n.prim).name;
   step.node = n.name;
   step.has_bodies = !n.bodies.empty();
-  step.work = work_of(g_, n);
+  step.work = work_of(*g_, n);
 }
 
 void Executable::Compiler::make_groups() {
@@ -132,11 +137,6 @@ void Executable::Compiler::make_groups() {
   }
   pending_ = {};
 }
-
-Executable::Compiler::Compiler(const Graph& graph, Executable& exe)
-    : channels_last_(is_on(Pass::layout) ? channels_last(graph) : std::nullopt),
-      g_(channels_last_ ? *channels_last_ : graph),
-      exe_(exe) {}
 
 void Executable::compile(const Graph& graph) { Compiler(graph, *this).run(); }
 

@@ -13,7 +13,7 @@ namespace horngate::native {
 
 class Executable::Compiler {
  public:
-  Compiler(const Graph& graph, Executable& exe);
+  Compiler(const Graph& graph, Executable& exe) : given_(graph), exe_(exe) {}
 
   void run();
 
@@ -44,6 +44,7 @@ class Executable::Compiler {
   class GroupMaker;
   class Verifier;
 
+  void choose_layout();
   void list_values();
   void place_inputs_and_constants();
   void fuse_nodes();
@@ -71,7 +72,7 @@ class Executable::Compiler {
 
   /// Values that depend on constants and stable inputs alone.
   void find_stable();
-  bool is_stable(ValueId v) const { return v >= g_.values.size() || stable_[v]; }
+  bool is_stable(ValueId v) const { return v >= g_->values.size() || stable_[v]; }
   /// A kernel that packs an operand gets a stable one packed: an early step does it. So with all else that it would
   /// compute from stable operands in each run.
   void prepare_operands(Step& step, StepValues& values);
@@ -83,7 +84,7 @@ class Executable::Compiler {
 
   /// Of a value, or of a packed form of one, which is numbered behind the graph's values.
   size_t bytes_of(ValueId v) const {
-    return v < g_.values.size() ? g_.values[v].nbytes() : packed_bytes_[v - g_.values.size()];
+    return v < g_->values.size() ? g_->values[v].nbytes() : packed_bytes_[v - g_->values.size()];
   }
   /// Values that are outputs live in the caller's memory from the start; what cannot (an input, a constant, a
   /// value asked for twice) is copied at the end.
@@ -101,13 +102,15 @@ class Executable::Compiler {
   size_t scratch_of(const Step& step) const;
   void make_pointers();
 
-  /// After each pass: steps read what earlier ones make, and lists that belong together are equally long.
+  /// After each pass: nodes, then steps, read what earlier ones make, types are right, lists that belong together are
+  /// equally long.
   void verify_steps(const char* pass) const;
   /// At the end: each byte that a step reads holds the value that it means.
   void verify_memory() const;
 
-  const std::optional<Graph> channels_last_;
-  const Graph& g_;
+  const Graph& given_;
+  std::optional<Graph> channels_last_;
+  const Graph* g_ = &given_;  // what is compiled
   Executable& exe_;
   std::vector<StepNodes> steps_;   // which nodes run together
   std::vector<ValueId> alias_of_;  // the value whose memory it is

@@ -7,11 +7,11 @@
 namespace horngate::native {
 
 void Executable::Compiler::find_stable() {
-  for (uint32_t i : g_.stable) stable_[g_.inputs[i]] = !g_.values[g_.inputs[i]].sparse;
-  for (const GraphNode& n : g_.nodes) {
+  for (uint32_t i : g_->stable) stable_[g_->inputs[i]] = !g_->values[g_->inputs[i]].sparse;
+  for (const GraphNode& n : g_->nodes) {
     uint8_t stable = !(primitive(n.prim).flags & kEffect);
     for (ValueId v : n.in) stable &= stable_[v];
-    for (ValueId v : n.out) stable_[v] = stable && !g_.values[v].sparse;
+    for (ValueId v : n.out) stable_[v] = stable && !g_->values[v].sparse;
   }
 }
 
@@ -45,7 +45,7 @@ void Executable::Compiler::prepare_operands(Step& step, StepValues& values) {
 
 ValueId Executable::Compiler::add_early_step(KernelPtr kernel, std::string name,
                                              std::vector<ValueId> from, size_t bytes) {
-  const auto made = static_cast<ValueId>(g_.values.size() + packed_bytes_.size());
+  const auto made = static_cast<ValueId>(g_->values.size() + packed_bytes_.size());
   packed_bytes_.push_back(bytes);
   alias_of_.push_back(made);
   place_.push_back({});

@@ -33,7 +33,7 @@ fused::Access reduce_access(const std::vector<bool>& reduced, const Ints& extent
 class Executable::Compiler::GroupMaker {
  public:
   GroupMaker(const Compiler& compiler, const StepNodes& nodes, Step& step, StepValues& values)
-      : compiler_(compiler), g_(compiler.g_), nodes_(nodes), step_(step), values_(values) {}
+      : compiler_(compiler), g_(*compiler.g_), nodes_(nodes), step_(step), values_(values) {}
 
   void make(PendingGroup& group) {
     const GraphNode& root = g_.nodes[nodes_.nodes.back()];

@@ -24,30 +24,30 @@ KernelPtr copy_kernel(const TensorType& type) {
 
 void Executable::Compiler::place_outputs() {
   const std::vector<uint8_t> late = outputs_not_in_place();
-  for (size_t i = 0; i < g_.outputs.size(); ++i) {
-    const ValueId root = alias_of_[g_.outputs[i]];
+  for (size_t i = 0; i < g_->outputs.size(); ++i) {
+    const ValueId root = alias_of_[g_->outputs[i]];
     if (place_[root].kind == Place::nowhere && !late[i]) {
       place_[root] = {Place::output, i};
       continue;
     }
     Step copy;
-    copy.kernel = copy_kernel(g_.values[g_.outputs[i]]);
+    copy.kernel = copy_kernel(g_->values[g_->outputs[i]]);
     copy.name = "copy";
     exe_.steps_.push_back(std::move(copy));
-    values_.emplace_back().in = {g_.outputs[i]};
+    values_.emplace_back().in = {g_->outputs[i]};
     copies_.emplace_back(exe_.steps_.size() - 1, i);
   }
 }
 
 std::vector<uint8_t> Executable::Compiler::outputs_not_in_place() const {
-  std::vector<uint8_t> late(g_.outputs.size(), 0);
-  if (g_.in_place.empty()) return late;
+  std::vector<uint8_t> late(g_->outputs.size(), 0);
+  if (g_->in_place.empty()) return late;
   // Of the roots in question: who reads and who writes them, in the order of the steps.
   using Uses = std::vector<std::pair<size_t, size_t>>;  // step, number of the operand or result
   std::unordered_map<ValueId, Uses> reads, writes;
-  for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2) {
-    writes[alias_of_[g_.outputs[g_.in_place[k]]]];
-    reads[g_.inputs[g_.in_place[k + 1]]];
+  for (size_t k = 0; k + 1 < g_->in_place.size(); k += 2) {
+    writes[alias_of_[g_->outputs[g_->in_place[k]]]];
+    reads[g_->inputs[g_->in_place[k + 1]]];
   }
   const auto note = [&](std::unordered_map<ValueId, Uses>& uses, const std::vector<ValueId>& list,
                         size_t s) {
@@ -61,14 +61,14 @@ std::vector<uint8_t> Executable::Compiler::outputs_not_in_place() const {
   }
   // Everything that reads the input must be done when the output is written. Parts of a concat are written by several
   // steps; then nothing may read it from the first of them on.
-  for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2) {
-    const Uses& made = writes[alias_of_[g_.outputs[g_.in_place[k]]]];
+  for (size_t k = 0; k + 1 < g_->in_place.size(); k += 2) {
+    const Uses& made = writes[alias_of_[g_->outputs[g_->in_place[k]]]];
     if (made.empty()) continue;
     const auto [writer, o] = made[0];
-    for (const auto& [s, i] : reads[g_.inputs[g_.in_place[k + 1]]])
+    for (const auto& [s, i] : reads[g_->inputs[g_->in_place[k + 1]]])
       if (s > writer ||
           (s == writer && (made.size() > 1 || !may_share(exe_.steps_[s], values_[s], i, o))))
-        late[g_.in_place[k]] = 1;
+        late[g_->in_place[k]] = 1;
   }
   return late;
 }
@@ -77,7 +77,7 @@ void Executable::Compiler::place_sparse() {
   for (const StepValues& s : values_)
     for (ValueId v : s.out)
       if (Place& place = place_[alias_of_[v]];
-          v < g_.values.size() && g_.values[v].sparse && place.kind == Place::nowhere)
+          v < g_->values.size() && g_->values[v].sparse && place.kind == Place::nowhere)
         place = {Place::sparse, exe_.n_sparse_++};
 }
 
@@ -131,8 +131,8 @@ size_t Executable::Compiler::scratch_of(const Step& step) const {
 ValueId Executable::Compiler::find_donor(const Step& step, const StepValues& values, size_t o,
                                          const std::function<bool(ValueId)>& is_free) const {
   if (!is_on(Pass::sharing)) return kNoValue;
-  if (values.out[o] >= g_.values.size()) return kNoValue;  // a packed form
-  const TensorType& out = g_.values[values.out[o]];
+  if (values.out[o] >= g_->values.size()) return kNoValue;  // a packed form
+  const TensorType& out = g_->values[values.out[o]];
   // A merged step may have thousands of sets, and only operands of the same one may share.
   const size_t first = step.many ? o / values.set_out * values.set_in : 0;
   const size_t end = step.many ? first + values.set_in : values.in.size();
@@ -151,7 +151,7 @@ bool Executable::Compiler::may_share(const Step& step, const StepValues& values,
   if (step.many && i / values.set_in != o / values.set_out) return false;
   if (step.kernel) return step.kernel->can_alias(i, o);
   return values.in_whole[i] && values.out_whole[o] &&
-         size_of(g_.values[values.in[i]].dtype) == size_of(g_.values[values.out[o]].dtype);
+         size_of(g_->values[values.in[i]].dtype) == size_of(g_->values[values.out[o]].dtype);
 }
 
 void Executable::Compiler::make_pointers() {

@@ -8,7 +8,7 @@
 namespace horngate::native {
 
 void Executable::Compiler::merge_updates() {
-  if (g_.in_place.empty()) return;
+  if (g_->in_place.empty()) return;
   std::vector<int64_t> made_by(alias_of_.size(),
                                -1);  // the last step so far that writes it, or a part of it
   const auto made = [&](size_t s, size_t by) {
@@ -55,9 +55,9 @@ void Executable::Compiler::merge_updates() {
 }
 
 void Executable::Compiler::chain_rows() {
-  if (!g_.in_place.empty()) return;
+  if (!g_->in_place.empty()) return;
   bool is_large = false;
-  for (const TensorType& t : g_.values)
+  for (const TensorType& t : g_->values)
     is_large |= !t.sparse && t.nbytes() >= static_cast<size_t>(kWorthAChain);
   if (!is_large) return;
   std::vector<std::optional<RowMember>> members(values_.size());
@@ -101,20 +101,20 @@ std::optional<RowMember> Executable::Compiler::row_member(size_t s) const {
   const PendingGroup& group = pending_[s];
   const StepValues& values = values_[s];
   const bool is_kernel =
-      values.node && !values.in.empty() && is_row_kernel(*values.node, g_.values[values.in[0]]);
+      values.node && !values.in.empty() && is_row_kernel(*values.node, g_->values[values.in[0]]);
   if (!is_kernel && group.sets.size() != 1) return std::nullopt;
   for (ValueId v : values.out)
-    if (stable_[v] || g_.values[v].sparse) return std::nullopt;
+    if (stable_[v] || g_->values[v].sparse) return std::nullopt;
   RowMember m;
   const auto add = [&](std::vector<RowMember::Operand>& list, ValueId v, fused::Access access) {
-    const TensorType& type = g_.values[alias_of_[v]];
+    const TensorType& type = g_->values[alias_of_[v]];
     list.push_back({alias_of_[v], std::move(access), static_cast<int64_t>(size_of(type.dtype)),
                     type.shape.size()});
   };
   if (is_kernel) {
     m.node = values.node;
-    m.from = g_.values[values.in[0]];
-    m.to = g_.values[values.out[0]];
+    m.from = g_->values[values.in[0]];
+    m.to = g_->values[values.out[0]];
     m.extent = m.to.shape.dims();
     const fused::Access whole{contiguous_strides(m.extent), 0};
     add(m.in, values.in[0],
@@ -141,7 +141,7 @@ std::vector<std::pair<size_t, size_t>> Executable::Compiler::find_uses() const {
         first = std::min(first, s);
         last = std::max(last, s);
       }
-  for (ValueId v : g_.outputs) used[alias_of_[v]] = {0, values_.size()};
+  for (ValueId v : g_->outputs) used[alias_of_[v]] = {0, values_.size()};
   return used;
 }
 

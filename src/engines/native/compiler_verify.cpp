@@ -115,7 +115,7 @@ class Memory {
 
 class Executable::Compiler::Verifier {
  public:
-  explicit Verifier(const Compiler& c) : c_(c), g_(c.g_) {}
+  explicit Verifier(const Compiler& c) : c_(c), g_(*c.g_) {}
 
   void run() {
     for (size_t k = 0; k + 1 < g_.in_place.size(); k += 2)
@@ -301,11 +301,21 @@ void Executable::Compiler::verify_steps(const char* pass) const {
     if (!ok) invariant(false, "after the pass ", pass, ": ", parts...);
   };
   // The first passes come before there are steps.
-  if (!exe_.n_pointers_ && values_.empty()) return;
+  if (!exe_.n_pointers_ && values_.empty()) {
+    verify(*g_, pass);
+    const auto same_types = [&](const auto& now, const auto& before) {
+      require(std::equal(now.begin(), now.end(), before.begin(), before.end(),
+                         [&](auto v, auto b) { return g_->values[v] == given_.values[b]; }),
+              "the graph takes or gives other types");
+    };
+    same_types(g_->inputs, given_.inputs);
+    same_types(g_->outputs, given_.outputs);
+    return;
+  }
   require(values_.size() == exe_.steps_.size(), values_.size(), " lists of values for ",
           exe_.steps_.size(), " steps");
   std::vector<uint8_t> made(alias_of_.size(), 0);
-  for (ValueId v = 0; v < g_.values.size(); ++v)
+  for (ValueId v = 0; v < g_->values.size(); ++v)
     made[v] = place_[v].kind == Place::input || place_[v].kind == Place::constant;
   for (size_t s = 0; s < values_.size(); ++s) {
     const StepValues& values = values_[s];
@@ -325,7 +335,7 @@ void Executable::Compiler::verify_steps(const char* pass) const {
             "step ", s, " (", exe_.steps_[s].name, ") has ", values.in.size(), " operands and ",
             values.out.size(), " results for a program with ", in, " and ", out);
   }
-  for (ValueId v : g_.outputs)
+  for (ValueId v : g_->outputs)
     require(made[alias_of_[v]], "value ", v, " is an output, and no step makes it");
 }
 

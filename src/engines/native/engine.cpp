@@ -46,8 +46,8 @@ int status_of_current_exception(hg_status* status) noexcept {
   return 1;
 }
 
-struct Compiled {
-  explicit Compiled(const Graph& graph) : exe(graph), bytes(bytes_of(graph)) {}
+struct Compilation {
+  explicit Compilation(const Graph& graph) : exe(graph), bytes(bytes_of(graph)) {}
   Executable exe;
   const size_t bytes;  // of its steps, about
   Derived derived;
@@ -86,7 +86,7 @@ class SparseOutputs {
 int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
   try {
-    auto& compiled = *static_cast<Compiled*>(executable);
+    auto& compiled = *static_cast<Compilation*>(executable);
     Executable& exe = compiled.exe;
     // Arrays of pointers on the stack, or, if there are many, reused by each thread: a call allocates
     // nothing.
@@ -126,16 +126,16 @@ int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, con
   }
 }
 
-void free_executable(void* executable) { delete static_cast<Compiled*>(executable); }
+void free_executable(void* executable) { delete static_cast<Compilation*>(executable); }
 
 size_t executable_bytes(void* executable) {
-  const auto& compiled = *static_cast<const Compiled*>(executable);
+  const auto& compiled = *static_cast<const Compilation*>(executable);
   return compiled.bytes + compiled.exe.derived_bytes();
 }
 
 }  // namespace
 
-void* compile_graph(const Graph& graph) { return new Compiled(graph); }
+void* compile_graph(const Graph& graph) { return new Compilation(graph); }
 
 constexpr hg_engine_api kApi = engines::make_api(
     "native", HORNGATE_VERSION,

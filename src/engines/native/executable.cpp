@@ -73,11 +73,11 @@ void Executable::run_steps(size_t begin, size_t end, const void* const* in, void
         default: return arena + place.at;
       }
     };
-    for (const Slot& s : fixed_) pointers[s.pointer] = address(s.place);
+    for (const PointerSource& s : fixed_) pointers[s.pointer] = address(s.place);
     frame->arena = arena;
     frame->derived = derived;
   }
-  for (const Slot& s : moving_)
+  for (const PointerSource& s : moving_)
     pointers[s.pointer] = s.place.kind == Place::input ? const_cast<void*>(in[s.place.at])
                           : out                        ? out[s.place.at]
                                                        : nullptr;

@@ -61,7 +61,7 @@ class Executable {
     std::byte *arena = nullptr, *derived = nullptr;
     std::unique_ptr<Frame> next;  // of the idle ones
   };
-  struct Slot {
+  struct PointerSource {
     uint32_t pointer;
     Place place;
   };
@@ -80,8 +80,8 @@ class Executable {
   std::vector<Step> steps_;
   size_t n_early_ = 0;  // of the steps: those of derive()
   std::vector<Array> constants_;
-  std::vector<Slot> fixed_;   // pointers into the arena, derived values and constants
-  std::vector<Slot> moving_;  // inputs and outputs
+  std::vector<PointerSource> fixed_;   // pointers into the arena, derived values and constants
+  std::vector<PointerSource> moving_;  // inputs and outputs
   size_t n_pointers_ = 0, n_sparse_ = 0;
   size_t arena_bytes_ = 0, derived_bytes_ = 0;
   std::atomic<Frame*> spare_{nullptr};  // the frame that the next run takes without a lock

@@ -30,25 +30,8 @@ constexpr size_t kMaxCone = 4, kMaxReaders = 16;
 constexpr size_t kWorthRecomputing = 16 << 10;  // bytes
 
 bool is_cheap(Prim prim) {
-  switch (prim) {
-    case Prim::add:
-    case Prim::sub:
-    case Prim::mul:
-    case Prim::div:
-    case Prim::neg:
-    case Prim::abs:
-    case Prim::maximum:
-    case Prim::minimum:
-    case Prim::broadcast:
-    case Prim::select:
-    case Prim::eq:
-    case Prim::ne:
-    case Prim::lt:
-    case Prim::le:
-    case Prim::gt:
-    case Prim::ge: return true;
-    default: return false;
-  }
+  const int cost = cost_of(prim);
+  return (cost > 0 && cost <= 4) || prim == Prim::broadcast || prim == Prim::select;
 }
 
 template <class List, class T>

@@ -204,7 +204,7 @@ class RowChainKernel final : public Kernel {
 
  private:
   enum class Kind : uint8_t { in, out, inside };
-  struct Place {
+  struct RowOperand {
     Kind kind;
     size_t at;          // number of the operand or result, or offset in a slot
     int64_t row_bytes;  // 0: the same for all rows
@@ -214,7 +214,7 @@ class RowChainKernel final : public Kernel {
     KernelPtr kernel;
   };
   struct Member {
-    std::vector<Place> in, out;
+    std::vector<RowOperand> in, out;
     Code whole, rest;
     int64_t row_elements = 0;  // of a kernel's result
   };
@@ -227,7 +227,7 @@ class RowChainKernel final : public Kernel {
     for (const Member& m : members_) {
       size_t k = 0;
       for (const auto* list : {&m.in, &m.out})
-        for (const Place& p : *list) {
+        for (const RowOperand& p : *list) {
           if (p.kind == Kind::inside)
             pointers[k++] = memory + p.at;
           else
@@ -292,10 +292,10 @@ class RowChainKernel final : public Kernel {
     return find_kernel(m.node->prim)(call);
   }
 
-  std::vector<Place> places_of(const RowMember& m, const std::vector<Operand>& list,
-                               const std::vector<ValueId>& inside, std::vector<ValueId>& outer,
-                               Kind kind) {
-    std::vector<Place> places;
+  std::vector<RowOperand> places_of(const RowMember& m, const std::vector<Operand>& list,
+                                    const std::vector<ValueId>& inside, std::vector<ValueId>& outer,
+                                    Kind kind) {
+    std::vector<RowOperand> places;
     for (const Operand& o : list) {
       const int64_t bytes = *row_stride(m, o, leading_axes(m, rows_)) * o.item;
       if (std::find(inside.begin(), inside.end(), o.root) != inside.end()) {

@@ -83,7 +83,7 @@ Values step(Graph& g, const Scan& s, const hg_graph& body, const Values& now) {
   return next;
 }
 
-void scan(Call& c) {
+void scan(LowerCall& c) {
   Graph& g = c.graph;
   const Scan s(c.node);
   const hg_graph& body = c.node.body(0);
@@ -142,7 +142,7 @@ void scan(Call& c) {
   }
 }
 
-void cond(Call& c) {
+void cond(LowerCall& c) {
   Graph& g = c.graph;
   const hg_graph &then_body = c.node.body(0), &else_body = c.node.body(1);
   const Values captures(c.in.begin() + 1, c.in.end());

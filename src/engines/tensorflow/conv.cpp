@@ -310,7 +310,7 @@ Value kernel_of(Graph& g, const Geometry& geo, const Value& k, bool dilated) {
   return dilated ? dilate(g, plain, geo.dilation) : plain;
 }
 
-void conv(Call& c) {
+void conv(LowerCall& c) {
   Graph& g = c.graph;
   const Value &x = c.in[0], &k = c.in[1];
   const Geometry geo = geometry_of(c.node, x.dims, k.dims, c.node.out_dims(0), x.type);
@@ -320,7 +320,7 @@ void conv(Call& c) {
   c.give(g.cast(geo.layout.back(g, y, c.node.out_dims(0)), x.type));
 }
 
-void conv_input_grad(Call& c) {
+void conv_input_grad(LowerCall& c) {
   Graph& g = c.graph;
   const Value &dy = c.in[0], &k = c.in[1];
   const Geometry geo = geometry_of(c.node, c.node.out_dims(0), k.dims, dy.dims, dy.type);
@@ -330,7 +330,7 @@ void conv_input_grad(Call& c) {
   c.give(g.cast(geo.layout.back(g, dx, c.node.out_dims(0)), dy.type));
 }
 
-void conv_filter_grad(Call& c) {
+void conv_filter_grad(LowerCall& c) {
   Graph& g = c.graph;
   const Value &x = c.in[0], &dy = c.in[1];
   const Geometry geo = geometry_of(c.node, x.dims, c.node.out_dims(0), dy.dims, x.type);

@@ -5,24 +5,24 @@ namespace horngate::tf {
 namespace {
 
 template <const char* kOp>
-void unary(Call& c) {
+void unary(LowerCall& c) {
   c.give(c.graph.unary(kOp, c.in[0]));
 }
 template <const char* kOp>
-void binary(Call& c) {
+void binary(LowerCall& c) {
   c.give(c.graph.binary(kOp, c.in[0], c.in[1]));
 }
 template <const char* kOp>
-void compare(Call& c) {
+void compare(LowerCall& c) {
   c.give(c.graph.compare(kOp, c.in[0], c.in[1]));
 }
 /// Of integers it is the number itself.
 template <const char* kOp>
-void rounding(Call& c) {
+void rounding(LowerCall& c) {
   c.give(is_float(c.in[0].type) ? c.graph.unary(kOp, c.in[0]) : c.in[0]);
 }
 template <const char* kOp>
-void logical(Call& c) {
+void logical(LowerCall& c) {
   c.give(c.graph.op(kOp).in(c.in[0]).in(c.in[1]).value(kBool,
                                                        broadcast_dims(c.in[0].dims, c.in[1].dims)));
 }
@@ -40,20 +40,20 @@ bool is_unsigned(Type t) {
   return t == kUint8 || t == kUint16 || t == kUint32 || t == kUint64 || t == kBool;
 }
 
-void abs(Call& c) {
+void abs(LowerCall& c) {
   if (is_unsigned(c.in[0].type))
     c.give(c.in[0]);
   else
     unary<kAbs>(c);
 }
 
-void logical_not(Call& c) {
+void logical_not(LowerCall& c) {
   c.give(c.graph.op("LogicalNot").in(c.in[0]).value(kBool, c.in[0].dims));
 }
 
 /// Floats that an integer type does not hold: TensorFlow keeps some at the end of its range and not others. Through
 /// int32 or int64 they are taken modulo 2^bits, as ir/convert_element.h has it.
-void cast(Call& c) {
+void cast(LowerCall& c) {
   Graph& g = c.graph;
   const Value& x = c.in[0];
   const Type to = c.out_type();
@@ -72,11 +72,11 @@ void cast(Call& c) {
   }
 }
 
-void select(Call& c) { c.give(c.graph.select(c.in[0], c.in[1], c.in[2])); }
+void select(LowerCall& c) { c.give(c.graph.select(c.in[0], c.in[1], c.in[2])); }
 
 /// NaN of either operand is the result, as in NumPy.
 template <bool kLargest>
-void extreme(Call& c) {
+void extreme(LowerCall& c) {
   const Value &a = c.in[0], &b = c.in[1];
   if (a.type == kBool) {
     kLargest ? logical<kOr>(c) : logical<kAnd>(c);
@@ -106,7 +106,7 @@ Value floor_quotient(Graph& g, const Value& a, const Value& b) {
 
 /// Integers divided by 0 give 0 and the smallest one by -1 itself; TensorFlow stops at both.
 template <bool kQuotient>
-void divide_floor(Call& c) {
+void divide_floor(LowerCall& c) {
   Graph& g = c.graph;
   const char* op = kQuotient ? "FloorDiv" : "FloorMod";
   const Value &a = c.in[0], &b = c.in[1];
@@ -129,7 +129,7 @@ void divide_floor(Call& c) {
 }
 
 /// Integers to a negative power: 1 and -1 stay what they are, all others become 0.
-void power(Call& c) {
+void power(LowerCall& c) {
   Graph& g = c.graph;
   const Value &a = c.in[0], &b = c.in[1];
   if (is_float(a.type)) {

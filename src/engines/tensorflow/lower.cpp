@@ -102,7 +102,7 @@ Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
   for (uint32_t i = 0; i < graph.n_in; ++i) now[graph.in[i]] = inputs[i];
   for (uint32_t i = 0; i < graph.n_node; ++i) {
     const hg_node& n = *graph.node[i];
-    Call call{to, Node(graph, n), {}, {}};
+    LowerCall call{to, Node(graph, n), {}, {}};
     for (uint32_t k = 0; k < n.n_in; ++k) call.in.push_back(now[n.in[k]]);
     const double cost = to.has_stop() ? cost_of(graph, n) : 0;
     to.begin_work(cost);

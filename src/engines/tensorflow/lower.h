@@ -8,7 +8,7 @@
 namespace horngate::tf {
 
 /// One node while it is lowered.
-struct Call {
+struct LowerCall {
   Graph& graph;
   Node node;
   Values in;
@@ -20,7 +20,7 @@ struct Call {
 
 struct Lowering {
   const char* prim;
-  void (*lower)(Call&);
+  void (*lower)(LowerCall&);
   /// Whether it can take that node; null: always.
   bool (*can)(const Node&) = nullptr;
 };

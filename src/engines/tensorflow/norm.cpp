@@ -19,7 +19,7 @@ bool can_softmax(const Node& n) {
 
 /// TensorFlow normalises along the last axis; another one is moved there and back.
 template <const char* kOp>
-void softmax(Call& c) {
+void softmax(LowerCall& c) {
   Graph& g = c.graph;
   const Value& x = c.in[0];
   const auto rank = static_cast<int64_t>(x.rank());
@@ -53,7 +53,7 @@ struct Norm {
   Type type;
   bool is_fused;  // TensorFlow's fused form: float32, channels last
 
-  explicit Norm(const Call& c)
+  explicit Norm(const LowerCall& c)
       : axes(c.node.ints("axes")),
         kept(c.in[0].dims),
         epsilon(c.node.real("epsilon", 1e-3)),
@@ -94,7 +94,7 @@ void describe(Graph::Op& op, const Norm& norm, bool is_training = true) {
 }
 
 // y = (x - mean) / sqrt(var + epsilon) * gamma + beta; the fused form gives the unbiased variance
-void batch_norm(Call& c) {
+void batch_norm(LowerCall& c) {
   Graph& g = c.graph;
   const Norm norm(c);
   const Type own = c.in[0].type, t = norm.type;
@@ -138,7 +138,7 @@ void batch_norm(Call& c) {
 
 // With r = 1 / sqrt(var + epsilon), s = sum(dy), p = sum(dy (x - mean)):
 // dbeta = s, dgamma = p r, dx = gamma r (dy - s / n - (x - mean) r^2 p / n)
-void batch_norm_grad(Call& c) {
+void batch_norm_grad(LowerCall& c) {
   Graph& g = c.graph;
   const Norm norm(c);
   const Type own = c.in[0].type, t = norm.type;

@@ -89,7 +89,7 @@ Value data_of(Graph& g, const Pool& p, const Value& x, Type type) {
   return g.pad(v, framed(p.low, 0), framed(p.high, 0), lowest(g, type));
 }
 
-void pool(Call& c) {
+void pool(LowerCall& c) {
   Graph& g = c.graph;
   const Value& x = c.in[0];
   const Pool p(c.node, x.dims);
@@ -100,7 +100,7 @@ void pool(Call& c) {
   c.give(g.cast(p.layout.back(g, y, dims), x.type));
 }
 
-void pool_grad(Call& c) {
+void pool_grad(LowerCall& c) {
   Graph& g = c.graph;
   const Value &x = c.in[0], &y = c.in[1], &dy = c.in[2];
   const Pool p(c.node, x.dims);

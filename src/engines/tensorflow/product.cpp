@@ -58,7 +58,7 @@ Matrix matrix_of(Graph& g, const Value& v, const Dims& batch, const Dims& first,
   return m;
 }
 
-void dot_general(Call& c) {
+void dot_general(LowerCall& c) {
   Graph& g = c.graph;
   const Node& n = c.node;
   const Dims batch_a = n.ints("batch_a"), batch_b = n.ints("batch_b"),
@@ -82,7 +82,7 @@ void dot_general(Call& c) {
   c.give(g.cast(g.reshape(y, n.out_dims(0)), c.in[0].type));
 }
 
-void top_k(Call& c) {
+void top_k(LowerCall& c) {
   Graph& g = c.graph;
   const Value& x = c.in[0];
   const Type t = kernel_type("TopKV2", x.type);
@@ -96,7 +96,7 @@ void top_k(Call& c) {
 // TensorFlow compares in float32, which cannot tell all float64 numbers apart.
 bool can_in_top_k(const Node& n) { return n.in_type(0).dtype != HG_FLOAT64; }
 
-void in_top_k(Call& c) {
+void in_top_k(LowerCall& c) {
   Graph& g = c.graph;
   const Type t = c.in[1].type == kInt32 ? kInt32 : kInt64;
   const Value k =

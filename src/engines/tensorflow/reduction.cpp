@@ -5,11 +5,11 @@ namespace horngate::tf {
 namespace {
 
 template <const char* kOp>
-void reduce(Call& c) {
+void reduce(LowerCall& c) {
   c.give(c.graph.reduce(kOp, c.in[0], c.node.ints("axes"), c.node.flag("keepdims")));
 }
 
-void reduce_sum(Call& c) {
+void reduce_sum(LowerCall& c) {
   c.give(c.graph.sum(c.in[0], c.node.ints("axes"), c.node.flag("keepdims")));
 }
 
@@ -32,7 +32,7 @@ Value position(Graph& g, const char* op, const Value& x, int64_t axis) {
 
 /// The first of equals; the first NaN when there is one, which TensorFlow would pass over.
 template <const char* kOp>
-void arg(Call& c) {
+void arg(LowerCall& c) {
   Graph& g = c.graph;
   int64_t axis = c.node.number("axis");
   const Value& x = c.in[0];
@@ -48,7 +48,7 @@ void arg(Call& c) {
 }
 
 template <const char* kOp>
-void cumulate(Call& c) {
+void cumulate(LowerCall& c) {
   Graph& g = c.graph;
   const Value& x = c.in[0];
   const Type t = kernel_type(kOp, wide_type(x.type));

@@ -34,7 +34,7 @@ CTensor* checked(CTensor* t) {
 
 }  // namespace
 
-Program::Program(const hg_graph& graph, bool may_stop) {
+Session::Session(const hg_graph& graph, bool may_stop) {
   Values placed(graph.n_in);
   add_inputs(graph, placed);
   if (may_stop && cost_of(graph) > kMuchWork) {
@@ -45,7 +45,7 @@ Program::Program(const hg_graph& graph, bool may_stop) {
   open();
 }
 
-Program::~Program() {
+Session::~Session() {
   if (!session_) return;
   Status status;
   api().CloseSession(session_, status);
@@ -53,7 +53,7 @@ Program::~Program() {
 }
 
 /// Placeholders for the inputs that something reads.
-void Program::add_inputs(const hg_graph& graph, Values& placed) {
+void Session::add_inputs(const hg_graph& graph, Values& placed) {
   std::vector<uint8_t> used(graph.n_value, 0);
   for (uint32_t i = 0; i < graph.n_node; ++i)
     for (uint32_t k = 0; k < graph.node[i]->n_in; ++k) used[graph.node[i]->in[k]] = 1;
@@ -69,7 +69,7 @@ void Program::add_inputs(const hg_graph& graph, Values& placed) {
 }
 
 /// TensorFlow fetches nothing that is fed, and nothing twice.
-void Program::add_outputs(const Values& outputs) {
+void Session::add_outputs(const Values& outputs) {
   std::set<std::pair<COperation*, int>> taken;
   for (const COutput& f : feeds_) taken.insert({f.op, f.index});
   for (const Value& v : outputs) {
@@ -79,8 +79,8 @@ void Program::add_outputs(const Values& outputs) {
   }
 }
 
-std::unique_ptr<Program> Program::with_xla(const Program& plain) {
-  auto p = std::make_unique<Program>();
+std::unique_ptr<Session> Session::with_xla(const Session& plain) {
+  auto p = std::make_unique<Session>();
   const std::string name = fresh_name("xla");
   CFunction* f = plain.graph_.to_function(name, plain.values_, plain.results_);
   Status status;
@@ -106,7 +106,7 @@ std::unique_ptr<Program> Program::with_xla(const Program& plain) {
   return p;
 }
 
-void Program::open() {
+void Session::open() {
   COptions* options = session_options();
   Status status;
   session_ = api().NewSession(graph_.get(), options, status);
@@ -114,7 +114,7 @@ void Program::open() {
   status.check("session");
 }
 
-void Program::call(CTensor* const* feeds, CTensor** results, Status& status) const {
+void Session::call(CTensor* const* feeds, CTensor** results, Status& status) const {
   const std::vector<COperation*>& checks = graph_.checks();
   api().SessionRun(session_, &run_options(), feeds_.data(), feeds, static_cast<int>(feeds_.size()),
                    fetches_.data(), results, static_cast<int>(fetches_.size()), checks.data(),
@@ -122,7 +122,7 @@ void Program::call(CTensor* const* feeds, CTensor** results, Status& status) con
 }
 
 /// An index that is out of range is told in the words of the other engines.
-void Program::check(const Status& status) const {
+void Session::check(const Status& status) const {
   if (status.ok()) return;
   const std::string text = status.message();
   const size_t at = text.find("] = ");
@@ -137,7 +137,7 @@ void Program::check(const Status& status) const {
   status.check("run");
 }
 
-void Program::run(CTensor** feeds, CTensor** results, const hg_run* run) {
+void Session::run(CTensor** feeds, CTensor** results, const hg_run* run) {
   if (is_stopped(run)) interrupted();
   alignas(64) int32_t stop[16] = {};
   if (graph_.has_stop())
@@ -157,7 +157,7 @@ void Program::run(CTensor** feeds, CTensor** results, const hg_run* run) {
 
 /// A thread runs, the caller asks whether to stop. TensorFlow cannot be told to give up, but the graph reads a
 /// number in our memory as it goes.
-void Program::call_watched(CTensor* const* feeds, CTensor** results, Status& status, int32_t& stop,
+void Session::call_watched(CTensor* const* feeds, CTensor** results, Status& status, int32_t& stop,
                            const hg_run& run) const {
   std::mutex mutex;
   std::condition_variable changed;
@@ -223,7 +223,7 @@ void give(CTensor*& t, hg_buffer& to) {
 
 Executable::Executable(const hg_graph& graph) : plain_(graph, true) {
   if (!wants_xla()) return;
-  xla_ = Program::with_xla(Program(graph, false));
+  xla_ = Session::with_xla(Session(graph, false));
   use_xla_ = true;
 }
 
@@ -241,10 +241,10 @@ void Executable::call(CTensor** feeds, CTensor** results, const hg_run* run) {
 }
 
 void Executable::run(const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run) {
-  const std::vector<Program::Input>& inputs = plain_.inputs();
+  const std::vector<Session::Input>& inputs = plain_.inputs();
   Tensors feeds(plain_.n_feeds()), results(plain_.n_outputs());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const Program::Input& f = inputs[i];
+    const Session::Input& f = inputs[i];
     const hg_buffer& b = *in[f.number];
     feeds[i] = checked(api().NewTensor(f.type, b.type->dims, b.type->rank,
                                        b.bytes ? b.data : nothing, b.bytes, keep, nullptr));

@@ -9,15 +9,15 @@
 namespace horngate::tf {
 
 /// A graph with its inputs and outputs, and the session that runs it.
-class Program {
+class Session {
  public:
-  Program() = default;
+  Session() = default;
   /// `may_stop`: a run can be ended before its time.
-  Program(const hg_graph& graph, bool may_stop);
-  ~Program();
-  Program(const Program&) = delete;
+  Session(const hg_graph& graph, bool may_stop);
+  ~Session();
+  Session(const Session&) = delete;
   /// The same as one function that XLA compiles; the plain one cannot be stopped.
-  static std::unique_ptr<Program> with_xla(const Program& plain);
+  static std::unique_ptr<Session> with_xla(const Session& plain);
 
   struct Input {
     uint32_t number;  // among the graph's inputs
@@ -60,8 +60,8 @@ class Executable {
  private:
   void call(CTensor** feeds, CTensor** results, const hg_run* run);
 
-  Program plain_;
-  std::unique_ptr<Program> xla_;
+  Session plain_;
+  std::unique_ptr<Session> xla_;
   std::atomic<bool> use_xla_{false};
 };
 

@@ -7,23 +7,23 @@ namespace horngate::tf {
 namespace {
 
 /// reshape, expand_dims and squeeze: the elements stay where they are.
-void reshape(Call& c) {
+void reshape(LowerCall& c) {
   const Dims dims = c.node.out_dims(0);
   c.give(c.in.size() == 2 ? c.graph.reshape(c.in[0], c.in[1], dims)
                           : c.graph.reshape(c.in[0], dims));
 }
 
-void same(Call& c) { c.give(c.in[0]); }
+void same(LowerCall& c) { c.give(c.in[0]); }
 
-void broadcast(Call& c) {
+void broadcast(LowerCall& c) {
   const Dims dims = c.node.out_dims(0);
   c.give(c.in.size() == 2 ? c.graph.broadcast(c.in[0], c.in[1], dims)
                           : c.graph.broadcast(c.in[0], dims));
 }
 
-void transpose(Call& c) { c.give(c.graph.transpose(c.in[0], c.node.ints("perm"))); }
+void transpose(LowerCall& c) { c.give(c.graph.transpose(c.in[0], c.node.ints("perm"))); }
 
-void concat(Call& c) {
+void concat(LowerCall& c) {
   // Empty parts say nothing, and of one part there is nothing to join.
   const int64_t axis = c.node.number("axis");
   Values parts;
@@ -32,7 +32,7 @@ void concat(Call& c) {
   c.give(c.graph.concat(parts, axis));
 }
 
-void slice(Call& c) {
+void slice(LowerCall& c) {
   const Value& x = c.in[0];
   const Dims stated = c.node.ints("starts"), steps = c.node.ints("steps", x.rank(), 1);
   Dims starts;
@@ -49,12 +49,12 @@ void slice(Call& c) {
   c.give(c.graph.slice(x, starts, c.node.out_dims(0), steps));
 }
 
-void pad(Call& c) {
+void pad(LowerCall& c) {
   c.give(c.graph.pad(c.in[0], c.node.ints("low"), c.node.ints("high"),
                      c.graph.scalar(c.in[0].type, c.node.real("value"))));
 }
 
-void reverse(Call& c) {
+void reverse(LowerCall& c) {
   const Value& x = c.in[0];
   const Type t = kernel_type("ReverseV2", x.type);
   c.give(c.graph.cast(c.graph.op("ReverseV2")
@@ -66,7 +66,7 @@ void reverse(Call& c) {
                       x.type));
 }
 
-void gather(Call& c) {
+void gather(LowerCall& c) {
   const int64_t axis = c.node.number("axis");
   const Value &x = c.in[0], &indices = c.in[1];
   c.give(c.graph.op_at("GatherV2", {"gather", axis, c.node.name()})
@@ -80,7 +80,7 @@ void gather(Call& c) {
 }
 
 /// Segment sums want the indices' axes first; others are moved there and back.
-void scatter_add(Call& c) {
+void scatter_add(LowerCall& c) {
   Graph& g = c.graph;
   const Value &indices = c.in[0], &updates = c.in[1];
   const Dims dims = c.node.out_dims(0);
@@ -112,7 +112,7 @@ void scatter_add(Call& c) {
   c.give(g.transpose(g.cast(sum, updates.type), back));
 }
 
-void iota(Call& c) {
+void iota(LowerCall& c) {
   Graph& g = c.graph;
   const Dims dims = c.node.out_dims(0);
   const Value n = c.in.empty() ? g.integer(dims[0], kInt64) : g.reshape(c.in[0], Dims{});
@@ -125,7 +125,7 @@ void iota(Call& c) {
   c.give(g.cast(all, c.out_type()));
 }
 
-void constant(Call& c) {
+void constant(LowerCall& c) {
   const hg_buffer* b = c.node.buffer("value");
   c.give(c.graph.constant(type_of(b->type->dtype), Node::dims_of(*b->type), b->data));
 }

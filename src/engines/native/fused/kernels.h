@@ -34,31 +34,28 @@ constexpr DType dtype_of(Lane lane) {
 }
 constexpr bool stored_as_lane(DType t) { return dtype_of(lane_of(t)) == t; }
 
-/// Instructions. Those up to `select` are primitives of the same name; Program makes the others.
+/// Instructions: the element-wise primitives, then those that Program makes.
 // clang-format off
-#define HORNGATE_FUSED_OPS(X)                                                                      \
-  X(neg) X(abs) X(sign) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(sin) X(cos) X(tanh)     \
-  X(sigmoid) X(erf) X(floor) X(round) X(logical_not) X(add) X(sub) X(mul) X(div) X(floordiv)       \
-  X(mod) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(logical_and)           \
-  X(logical_or) X(select)                                                                          \
-  X(copy)                                       /* a */                                            \
-  X(nmul)                                       /* -(a * b) */                                     \
-  X(fma)                                        /* a * b + c */                                    \
-  X(fms)                                        /* a * b - c */                                    \
-  X(fnma)                                       /* c - a * b */                                    \
-  X(sigmoid_tanh)                               /* sigmoid(a) * tanh(b), one division */           \
-  X(sigmoid_tanh_add)                           /* sigmoid(a) * tanh(b) + c */                     \
-  X(exp_nmul)                                   /* exp(-(a * b)) */                                \
-  X(round_f16) X(round_bf16)                    /* f32 to the nearest of the half type */          \
-  X(wrap_i8) X(wrap_i16) X(wrap_u8) X(wrap_u16) /* of i32 lanes */                                 \
-  X(wrap_u32)                                   /* of i64 lanes */                                 \
-  X(cast)                                       /* found in Kernels::cast */
-// clang-format on
 enum class Op : uint8_t {
-#define X(name) name,
-  HORNGATE_FUSED_OPS(X)
-#undef X
+#define UNARY(name, cost) name,
+#define BINARY(name, cost) name,
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
+  select,
+  copy,                                 // a
+  nmul,                                 // -(a * b)
+  fma,                                  // a * b + c
+  fms,                                  // a * b - c
+  fnma,                                 // c - a * b
+  sigmoid_tanh,                         // sigmoid(a) * tanh(b), one division
+  sigmoid_tanh_add,                     // sigmoid(a) * tanh(b) + c
+  exp_nmul,                             // exp(-(a * b))
+  round_f16, round_bf16,                // f32 to the nearest of the half type
+  wrap_i8, wrap_i16, wrap_u8, wrap_u16, // of i32 lanes
+  wrap_u32,                             // of i64 lanes
+  cast,                                 // found in Kernels::cast
 };
+// clang-format on
 inline constexpr int kOpCount = static_cast<int>(Op::cast) + 1;
 
 /// Bits of a kernel's `flags`.

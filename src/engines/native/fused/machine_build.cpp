@@ -20,24 +20,14 @@ constexpr int64_t kMinBlock = 128, kBlockWithoutRegisters = 4096;
 
 int cost_of(Op op) {
   switch (op) {
-    case Op::exp:
-    case Op::expm1:
-    case Op::log:
-    case Op::log1p:
-    case Op::tanh:
-    case Op::sigmoid:
-    case Op::erf:
-    case Op::sin:
-    case Op::cos:
+#define UNARY(name, cost) \
+  case Op::name: return cost;
+#define BINARY(name, cost) UNARY(name, cost)
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
     case Op::exp_nmul:
     case Op::sigmoid_tanh_add:
     case Op::sigmoid_tanh: return 8;
-    case Op::pow:
-    case Op::mod:
-    case Op::floordiv: return 24;
-    case Op::div:
-    case Op::sqrt:
-    case Op::rsqrt: return 4;
     default: return 1;
   }
 }
@@ -241,11 +231,11 @@ void MachineBuilder::choose_direct_outputs() {
     const Output& output = p_.outputs[o];
     if (output.reduces || output.value < p_.value_of(0) || !stored_as_lane(output.dtype)) continue;
     Value& value = values_[output.value];
-    if (value.uniform || value.stage != kBlock || value.place.home != Home::none) continue;
+    if (value.uniform || value.stage != kBlock || value.cell.bank != Bank::none) continue;
     if (!s_.is_contiguous(out_access(o), inner_)) continue;
     // Compiled code stores last.
     if (!compiled_ && input_read_after(output.value - p_.value_of(0))) continue;
-    value.place = {Home::out, static_cast<uint16_t>(o)};
+    value.cell = {Bank::out, static_cast<uint16_t>(o)};
   }
 }
 
@@ -255,20 +245,20 @@ void MachineBuilder::list_items() {
     const StageIndex stage = values_[r].stage;
     if (!values_[r].used) continue;
     if (values_[r].uniform && is_read_in_place(r)) {
-      values_[r].place = {Home::in, r};
+      values_[r].cell = {Bank::in, r};
     } else if (values_[r].uniform) {
-      values_[r].place = {Home::repeated, static_cast<uint16_t>(m_.repeated_++)};
+      values_[r].cell = {Bank::repeated, static_cast<uint16_t>(m_.repeated_++)};
     } else if (is_tiled(r) && m_.tiles_.size() < kMaxTiles) {
-      values_[r].place = {Home::tile, static_cast<uint16_t>(m_.tiles_.size())};
+      values_[r].cell = {Bank::tile, static_cast<uint16_t>(m_.tiles_.size())};
       m_.tiles_.push_back({0, r, p_.inputs[r], s_.stride[r][inner_], s_.stride[r][inner_ - 1]});
     } else if (!s_.is_contiguous(r, inner_)) {
       loads_[stage].push_back(r);
     } else if (stored_as_lane(p_.inputs[r])) {
-      values_[r].place = {Home::in, r};
+      values_[r].cell = {Bank::in, r};
     } else {
       // The buffer is an operand of its own, converted into a register.
       Value buffer = values_[r];
-      buffer.place = {Home::in, r};
+      buffer.cell = {Bank::in, r};
       values_.push_back(buffer);
       items_[stage].push_back({k.load_of(p_.inputs[r]), r, static_cast<Reg>(values_.size() - 1)});
     }
@@ -279,11 +269,11 @@ void MachineBuilder::list_items() {
         instr.op == Op::cast ? k.cast_of(instr.lane, instr.out) : k.of(instr.op, instr.lane);
     invariant(kernel != nullptr, "a fused instruction has no kernel");
     Value& value = values_[p_.value_of(i)];
-    if (value.uniform) value.place = {Home::repeated, static_cast<uint16_t>(m_.repeated_++)};
+    if (value.uniform) value.cell = {Bank::repeated, static_cast<uint16_t>(m_.repeated_++)};
     items_[value.stage].push_back({kernel, p_.value_of(i), instr.a, instr.b, instr.c, &instr});
   }
   for (size_t i = 0; i < p_.constants.size(); ++i)
-    values_[p_.inputs.size() + i].place = {Home::constant, static_cast<uint16_t>(i)};
+    values_[p_.inputs.size() + i].cell = {Bank::constant, static_cast<uint16_t>(i)};
 }
 
 /// A register of its own for a value that is uniform or still in an input's memory.
@@ -316,7 +306,7 @@ void MachineBuilder::list_outputs() {
       continue;
     }
     fold_value_.push_back(kNone);
-    if (values_[v].place.home == Home::out && values_[v].place.index == o) continue;
+    if (values_[v].cell.bank == Bank::out && values_[v].cell.index == o) continue;
     if (!only && is_direct(v)) v = copy_of(v);
     if (s_.is_contiguous(out_access(o), inner_)) {
       stores.emplace_back(o, v);

@@ -23,9 +23,10 @@ class MachineBuilder {
  private:
   /// once: the same in all rows; row: in all blocks of a row.
   enum StageIndex : uint8_t { kOnce, kRow, kBlock };
-  enum class Home : uint8_t { none, slot, repeated, constant, tile, in, out };
-  struct Place {
-    Home home = Home::none;
+  /// Which of the machine's memories a value is in, and where in it.
+  enum class Bank : uint8_t { none, slot, repeated, constant, tile, in, out };
+  struct Cell {
+    Bank bank = Bank::none;
     uint16_t index = 0;
   };
   struct Value {
@@ -33,11 +34,11 @@ class MachineBuilder {
     StageIndex stage = kBlock;
     bool uniform = false;  // one value per row, kept repeated
     bool used = false;
-    Place place;
+    Cell cell;
     int last_stage = -1;  // of its last use
     size_t last_item = 0;
   };
-  /// A step before places are known. dst < 0: output -1 - dst.
+  /// A step before cells are known. dst < 0: output -1 - dst.
   struct Item {
     Kernel kernel;
     int dst;
@@ -68,7 +69,7 @@ class MachineBuilder {
   void place_item(StageIndex stage, size_t index);
   uint16_t take_slot();
   void release(Reg v, StageIndex stage, size_t item);
-  uint16_t operand(Place place) const;
+  uint16_t operand(Cell cell) const;
   Machine::Step step_of(const Item& item) const;
   bool can_compile();
   bool compile_block();

@@ -68,14 +68,14 @@ bool MachineBuilder::compile_block() {
     jit::Id& id = ids[r];
     if (id != jit::kNoId) return id;
     const Value& v = values_[r];
-    const uint16_t where = operand(v.place);
-    switch (v.place.home) {
-      case Home::constant:
-        return id = jit::lower_constant(recording, v.lane, p_.constants[v.place.index].bits);
-      case Home::repeated: return id = jit::lower_uniform(recording, v.lane, where, true);
-      case Home::in:
+    const uint16_t where = operand(v.cell);
+    switch (v.cell.bank) {
+      case Bank::constant:
+        return id = jit::lower_constant(recording, v.lane, p_.constants[v.cell.index].bits);
+      case Bank::repeated: return id = jit::lower_uniform(recording, v.lane, where, true);
+      case Bank::in:
         if (v.uniform) return id = jit::lower_uniform(recording, v.lane, where, false);
-        return id = jit::lower_load(recording, p_.inputs[v.place.index], where);
+        return id = jit::lower_load(recording, p_.inputs[v.cell.index], where);
       default: return id = jit::lower_load(recording, dtype_of(v.lane), where);
     }
   };
@@ -92,14 +92,14 @@ bool MachineBuilder::compile_block() {
   for (const Item& item : items_[kBlock]) {
     if (item.dst < 0) continue;
     const Value& v = values_[static_cast<size_t>(item.dst)];
-    if (v.place.home == Home::none) continue;
+    if (v.cell.bank == Bank::none) continue;
     const DType dtype =
-        v.place.home == Home::out ? p_.outputs[v.place.index].dtype : dtype_of(v.lane);
-    jit::lower_store(recording, dtype, operand(v.place), ids[static_cast<size_t>(item.dst)]);
+        v.cell.bank == Bank::out ? p_.outputs[v.cell.index].dtype : dtype_of(v.lane);
+    jit::lower_store(recording, dtype, operand(v.cell), ids[static_cast<size_t>(item.dst)]);
   }
   for (const auto& [o, v] : stores)
     jit::lower_store(recording, p_.outputs[static_cast<size_t>(o)].dtype,
-                     operand({Home::out, static_cast<uint16_t>(o)}), ids[v]);
+                     operand({Bank::out, static_cast<uint16_t>(o)}), ids[v]);
   m_.block_code_ = jit::compile(recording);
   return m_.block_code_ != nullptr;
 }

@@ -29,24 +29,8 @@ struct Mod {
 
 template <class T>
 void fill(Kernels& k, Lane lane) {
-  k.set(Op::copy, lane, short_unary_kernel<T, Copy>);
-  k.set(Op::neg, lane, short_unary_kernel<T, Neg>);
-  k.set(Op::abs, lane, short_unary_kernel<T, Abs>);
-  k.set(Op::sign, lane, unary_kernel<T, Sign>);
-  k.set(Op::sqrt, lane, unary_kernel<T, Sqrt>);
-  k.set(Op::rsqrt, lane, unary_kernel<T, Rsqrt>);
-  k.set(Op::floor, lane, short_unary_kernel<T, Floor>);
-  k.set(Op::round, lane, short_unary_kernel<T, Round>);
-  k.set(Op::add, lane, short_binary_kernel<T, Add>);
-  k.set(Op::sub, lane, short_binary_kernel<T, Sub>);
-  k.set(Op::mul, lane, short_binary_kernel<T, Mul>);
-  k.set(Op::div, lane, short_binary_kernel<T, Div>);
-  k.set(Op::maximum, lane, short_binary_kernel<T, Maximum>);
-  k.set(Op::minimum, lane, short_binary_kernel<T, Minimum>);
-  k.set(Op::nmul, lane, short_binary_kernel<T, NegatedMul>);
-  k.set(Op::fma, lane, ternary_kernel<T, MultiplyAdd>);
-  k.set(Op::fms, lane, ternary_kernel<T, MultiplySub>);
-  k.set(Op::fnma, lane, ternary_kernel<T, SubMultiply>);
+#define BASIC(op, loop, functor) k.set(Op::op, lane, loop##_kernel<T, functor>);
+#include "engines/native/fused/float_ops.def"
   k.set(Op::floordiv, lane, scalar_kernel<T, FloorDiv>);
   k.set(Op::mod, lane, scalar_kernel<T, Mod>);
 }

@@ -14,19 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 
 void fill_math_f32(Kernels& k) {
-  k.set(Op::exp, Lane::f32, unary_kernel<float, Exp>);
-  k.set(Op::expm1, Lane::f32, unary_kernel<float, Expm1>);
-  k.set(Op::log, Lane::f32, unary_kernel<float, Log>);
-  k.set(Op::log1p, Lane::f32, unary_kernel<float, Log1p>);
-  k.set(Op::tanh, Lane::f32, unary_kernel<float, Tanh>);
-  k.set(Op::sigmoid, Lane::f32, unary_kernel<float, Sigmoid>);
-  k.set(Op::erf, Lane::f32, unary_kernel<float, Erf>);
-  k.set(Op::sin, Lane::f32, unary_kernel<float, Sin>);
-  k.set(Op::cos, Lane::f32, unary_kernel<float, Cos>);
-  k.set(Op::pow, Lane::f32, binary_kernel<float, Pow>);
-  k.set(Op::sigmoid_tanh, Lane::f32, binary_kernel<float, SigmoidTanh>);
-  k.set(Op::sigmoid_tanh_add, Lane::f32, ternary_kernel<float, SigmoidTanhAdd>);
-  k.set(Op::exp_nmul, Lane::f32, binary_kernel<float, ExpNegatedMul>);
+#define MATH(op, loop, functor) k.set(Op::op, Lane::f32, loop##_kernel<float, functor>);
+#define BLOCKS_ONLY(op, loop, functor) MATH(op, loop, functor)
+#include "engines/native/fused/float_ops.def"
 }
 
 }  // namespace horngate::native::fused::HWY_NAMESPACE

@@ -14,19 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 
 void fill_math_f64(Kernels& k) {
-  k.set(Op::exp, Lane::f64, unary_kernel<double, Exp>);
-  k.set(Op::expm1, Lane::f64, unary_kernel<double, Expm1>);
-  k.set(Op::log, Lane::f64, unary_kernel<double, Log>);
-  k.set(Op::log1p, Lane::f64, unary_kernel<double, Log1p>);
-  k.set(Op::tanh, Lane::f64, unary_kernel<double, Tanh>);
-  k.set(Op::sigmoid, Lane::f64, unary_kernel<double, Sigmoid>);
-  k.set(Op::erf, Lane::f64, unary_kernel<double, Erf>);
-  k.set(Op::sin, Lane::f64, unary_kernel<double, Sin>);
-  k.set(Op::cos, Lane::f64, unary_kernel<double, Cos>);
-  k.set(Op::pow, Lane::f64, binary_kernel<double, Pow>);
-  k.set(Op::sigmoid_tanh, Lane::f64, binary_kernel<double, SigmoidTanh>);
-  k.set(Op::sigmoid_tanh_add, Lane::f64, ternary_kernel<double, SigmoidTanhAdd>);
-  k.set(Op::exp_nmul, Lane::f64, binary_kernel<double, ExpNegatedMul>);
+#define MATH(op, loop, functor) k.set(Op::op, Lane::f64, loop##_kernel<double, functor>);
+#define BLOCKS_ONLY(op, loop, functor) MATH(op, loop, functor)
+#include "engines/native/fused/float_ops.def"
 }
 
 }  // namespace horngate::native::fused::HWY_NAMESPACE

@@ -8,31 +8,24 @@
 #include "engines/native/fused/simd.h"
 #include "ir/check.h"
 #include "ir/convert_element.h"
+#include "ir/primitive.h"
 
 namespace horngate::native::fused {
 namespace {
 
-constexpr const char* kNames[] = {
-#define X(name) #name,
-    HORNGATE_FUSED_OPS(X)
-#undef X
-};
-
-// clang-format off
 Op op_of(Prim prim) {
   switch (prim) {
-#define X(name) case Prim::name: return Op::name;
-    X(neg) X(abs) X(sign) X(exp) X(expm1) X(log) X(log1p) X(sqrt) X(rsqrt) X(sin) X(cos) X(tanh)
-    X(sigmoid) X(erf) X(floor) X(round) X(logical_not) X(add) X(sub) X(mul) X(div) X(floordiv)
-    X(mod) X(pow) X(maximum) X(minimum) X(eq) X(ne) X(lt) X(le) X(gt) X(ge) X(logical_and)
-    X(logical_or) X(select)
-#undef X
+#define UNARY(name, cost) \
+  case Prim::name: return Op::name;
+#define BINARY(name, cost) UNARY(name, cost)
+#define PRIM(name, how, attributes)
+#include "ir/prims.def"
+    case Prim::select: return Op::select;
     default: break;
   }
   invariant(false, "a fused program takes element-wise primitives only");
   return Op::copy;
 }
-// clang-format on
 
 bool is_logical(Op op) {
   return op == Op::logical_not || op == Op::logical_and || op == Op::logical_or;
@@ -244,7 +237,7 @@ Reg ProgramBuilder::op(Prim prim, DType dtype, Reg a, Reg b, Reg c) {
     const Reg wide_b = b == kNone ? kNone : cast(b, DType::int8);
     return cast(this->op(prim, DType::int8, cast(a, DType::int8), wide_b), DType::bool_);
   }
-  invariant(kernels().of(op, lane) != nullptr, kNames[static_cast<int>(op)], " is not for ",
+  invariant(kernels().of(op, lane) != nullptr, primitive(prim).name, " is not for ",
             name_of(dtype));
   const Reg r = emit(op, dtype, dtype, a, b);
   return may_overflow(op) ? wrap(r) : r;

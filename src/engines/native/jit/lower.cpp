@@ -28,23 +28,17 @@ using V = hn::Vector<T>;
 template <class T>
 using M = hn::MaskOf<T>;
 
+bool is_comparison(Op op) { return op >= Op::eq && op <= Op::ge; }
+
 bool is_float_op(Op op) {
   switch (op) {
-    case Op::sin:
-    case Op::cos:
-    case Op::floordiv:
-    case Op::mod:
-    case Op::pow:
-    case Op::logical_not:
-    case Op::logical_and:
-    case Op::logical_or:
-    case Op::wrap_i8:
-    case Op::wrap_i16:
-    case Op::wrap_u8:
-    case Op::wrap_u16:
-    case Op::wrap_u32:
-    case Op::cast: return false;
-    default: return true;
+#define BASIC(op, loop, functor) case Op::op:
+#define MATH(op, loop, functor) case Op::op:
+#include "engines/native/fused/float_ops.def"
+    case Op::round_f16:
+    case Op::round_bf16:
+    case Op::select: return true;
+    default: return is_comparison(op);
   }
 }
 
@@ -63,7 +57,7 @@ bool is_int_op(Op op) {
     case Op::wrap_u8:
     case Op::wrap_u16:
     case Op::select: return true;
-    default: return op >= Op::eq && op <= Op::ge;
+    default: return is_comparison(op);
   }
 }
 
@@ -119,39 +113,26 @@ V<uint32_t> to_bfloat16(V<float> a) {
   return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(a)), quiet, rounded);
 }
 
+/// Records what a functor does with as many operands as it takes.
+template <class F, class T>
+Id trace(V<T> a, V<T> b, V<T> c) {
+  using D = hn::Tag<T>;
+  if constexpr (std::is_invocable_v<F, D, V<T>>)
+    return F()(D(), a).id;
+  else if constexpr (std::is_invocable_v<F, D, V<T>, V<T>>)
+    return F()(D(), a, b).id;
+  else
+    return F()(D(), a, b, c).id;
+}
+
 template <class T>
 Id lower_float(Op op, Id ia, Id ib, Id ic) {
-  const hn::Tag<T> d;
   const V<T> a = {ia}, b = {ib}, c = {ic};
   switch (op) {
-    case Op::copy: return ia;
-    case Op::neg: return math::Neg()(d, a).id;
-    case Op::abs: return math::Abs()(d, a).id;
-    case Op::sign: return math::Sign()(d, a).id;
-    case Op::exp: return math::Exp()(d, a).id;
-    case Op::expm1: return math::Expm1()(d, a).id;
-    case Op::log: return math::Log()(d, a).id;
-    case Op::log1p: return math::Log1p()(d, a).id;
-    case Op::sqrt: return math::Sqrt()(d, a).id;
-    case Op::rsqrt: return math::Rsqrt()(d, a).id;
-    case Op::tanh: return math::Tanh()(d, a).id;
-    case Op::sigmoid: return math::Sigmoid()(d, a).id;
-    case Op::erf: return math::Erf()(d, a).id;
-    case Op::floor: return math::Floor()(d, a).id;
-    case Op::round: return math::Round()(d, a).id;
-    case Op::add: return math::Add()(d, a, b).id;
-    case Op::sub: return math::Sub()(d, a, b).id;
-    case Op::mul: return math::Mul()(d, a, b).id;
-    case Op::div: return math::Div()(d, a, b).id;
-    case Op::maximum: return math::Maximum()(d, a, b).id;
-    case Op::minimum: return math::Minimum()(d, a, b).id;
-    case Op::nmul: return math::NegatedMul()(d, a, b).id;
-    case Op::fma: return math::MultiplyAdd()(d, a, b, c).id;
-    case Op::fms: return math::MultiplySub()(d, a, b, c).id;
-    case Op::fnma: return math::SubMultiply()(d, a, b, c).id;
-    case Op::sigmoid_tanh: return math::SigmoidTanh()(d, a, b).id;
-    case Op::sigmoid_tanh_add: return math::SigmoidTanhAdd()(d, a, b, c).id;
-    case Op::exp_nmul: return math::ExpNegatedMul()(d, a, b).id;
+#define BASIC(op, loop, functor) \
+  case Op::op: return trace<math::functor>(a, b, c);
+#define MATH(op, loop, functor) BASIC(op, loop, functor)
+#include "engines/native/fused/float_ops.def"
     case Op::select: return hn::IfThenElse(M<T>{ia}, b, c).id;
     case Op::round_f16: return hn::record(MicroOp::round_half, ia);
     case Op::round_bf16: {

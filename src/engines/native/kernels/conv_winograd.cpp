@@ -186,7 +186,7 @@ size_t float_bytes(int64_t count) { return aligned_bytes(static_cast<size_t>(cou
 /// What y and dw have in common: tiles, the pixels around them, and the memory in which a slot has a block.
 class Work {
  public:
-  struct Slot {
+  struct BlockMemory {
     float *windows, *tiles;    // transformed: [place][..], places x_stride and y_stride apart
     float *x_stage, *y_stage;  // channels_first: pixels of a run
   };
@@ -214,7 +214,7 @@ class Work {
   size_t slot_bytes() const {
     return x_bytes_ + y_bytes_ + (stages_overlap_ ? 0 : x_stage_bytes_ + y_stage_bytes_);
   }
-  Slot slot(char* memory) const {
+  BlockMemory slot(char* memory) const {
     const auto at = [memory](size_t offset) { return reinterpret_cast<float*>(memory + offset); };
     float *windows = at(0), *own_tiles = at(x_bytes_);
     if (stages_overlap_) return {windows, own_tiles, own_tiles, windows};
@@ -292,7 +292,7 @@ class WinogradConv final : public Kernel {
   }
 
   void run_block(const float* x, const float* weights, float* y, int64_t block,
-                 const Work::Slot& slot) const {
+                 const Work::BlockMemory& slot) const {
     const int64_t o = w_.s.o, channels = w_.channels;
     const int64_t first = w_.tiles.first_run(block), last = w_.tiles.first_run(block + 1);
     int64_t count = 0;
@@ -360,7 +360,7 @@ class WinogradFilterGrad final : public Kernel {
 
  private:
   void run_block(const float* x, const float* dy, float* sums, bool add, int64_t block,
-                 const Work::Slot& slot) const {
+                 const Work::BlockMemory& slot) const {
     const int64_t o = w_.s.o, channels = w_.channels, line_stride = w_.tiles.tiles() * kLine;
     int64_t count = 0;
     for (int64_t i = w_.tiles.first_run(block); i < w_.tiles.first_run(block + 1); ++i) {
