@@ -25,7 +25,7 @@ def lower(*names, moves=False):
     return register
 
 
-class Call:
+class LowerCall:
     """One node, as its lowering sees it."""
 
     def __init__(self, builder, node, types):
@@ -83,7 +83,7 @@ class Builder:
         types = graph["values"]
         now = dict(zip(graph["in"], inputs))
         for node in graph["nodes"]:
-            made = self.node(Call(self, node, types), [now[v] for v in node["in"]])
+            made = self.node(LowerCall(self, node, types), [now[v] for v in node["in"]])
             now.update(zip(node["out"], made))
         return [now[v] for v in graph["out"]]
 
