@@ -70,6 +70,12 @@ ROWS = [
         [script("metamorphic", "--draws", "5000")],
     ),
     Row(
+        "without",
+        "all cases on native with each pass left out (HORNGATE_WITHOUT), and without all of them",
+        "all pass",
+        [script("without_passes")],
+    ),
+    Row(
         "gradients",
         "gradients of every function, first and second order, float64",
         "1e-6, 1e-4",
