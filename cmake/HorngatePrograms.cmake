@@ -61,6 +61,9 @@ if(HORNGATE_BUILD_BENCH)
     target_link_libraries(bench_${name} PRIVATE horngate_bench Horngate::horngate)
     add_dependencies(bench bench_${name})
   endforeach()
+  # The thread pool is inside of the library: objects, as the tests have them.
+  target_sources(bench_threads PRIVATE $<TARGET_OBJECTS:horngate_objects>)
+  target_link_libraries(bench_threads PRIVATE ${horngate_libraries} OpenMP::OpenMP_CXX)
   # Alone, so that only the library's own start is measured.
   add_executable(bench_startup EXCLUDE_FROM_ALL bench/compare/startup.cpp)
   target_compile_options(bench_startup PRIVATE -Wall -Wextra)
