@@ -101,13 +101,15 @@ const char* library_version() { return version; }
 const char* library_path() { return path_found.empty() ? nullptr : path_found.c_str(); }
 
 void load() {
-  static std::once_flag once;  // stays open after a failure, so that a later call may succeed
-  std::call_once(once, [] {
-    path_found.clear();
-    const fs::path file = find_file();
-    path_found = file.string();
-    bind(file);
-  });
+  static std::mutex mutex;
+  static bool is_loaded = false;  // not after a failure, so that a later call may succeed
+  const std::lock_guard lock(mutex);
+  if (is_loaded) return;
+  path_found.clear();
+  const fs::path file = find_file();
+  path_found = file.string();
+  bind(file);
+  is_loaded = true;
 }
 
 void Status::check(const char* doing) const {
