@@ -16,6 +16,15 @@
 namespace horngate {
 namespace {
 
+class Fork : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "the thread sanitizer cannot follow the children of a process with threads";
+#endif
+  }
+};
+
 /// What `f` gives in a child; 2: it did not end in time, 3: it ended in another way.
 int in_child(const std::function<bool()>& f) {
   const pid_t child = fork();
@@ -35,7 +44,7 @@ Array filled(Ints dims, double value) {
   return Array::full(DType::float32, std::move(dims), value);
 }
 
-TEST(Fork, ChildrenOfABusyProcessWork) {
+TEST_F(Fork, ChildrenOfABusyProcessWork) {
   const Variable a = variable(filled({1000}, 0)), b = variable(filled({1000}, 0));
   const Variable w = variable(filled({64, 64}, 1));
   const Tensor x = placeholder({.shape = {None, 64}});
@@ -86,7 +95,7 @@ TEST(Fork, ChildrenOfABusyProcessWork) {
 }
 
 // The other thread is held in the middle of a call that updates: it has the variable's lock, and its plan is being used.
-TEST(Fork, WhatACallHoldsIsFreeInTheChild) {
+TEST_F(Fork, WhatACallHoldsIsFreeInTheChild) {
   const Variable v = variable(filled({3}, 1));
   const Function f = function({}, {}, {update_add(v, print_tensor(v * 1.0, "v"))});
   std::atomic<bool> is_inside{false}, may_go{false};
@@ -110,7 +119,7 @@ TEST(Fork, WhatACallHoldsIsFreeInTheChild) {
   EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{2, 2, 2}));
 }
 
-TEST(Fork, WaitsForWhoHoldsItOff) {
+TEST_F(Fork, WaitsForWhoHoldsItOff) {
   std::atomic<bool> is_held{false}, may_go{false};
   std::atomic<int> half_done{0};
   std::thread other([&] {
@@ -130,7 +139,7 @@ TEST(Fork, WaitsForWhoHoldsItOff) {
   later.join();
 }
 
-TEST(Fork, LongLocksAreForgottenShortOnesNot) {
+TEST_F(Fork, LongLocksAreForgottenShortOnesNot) {
   ForkMutex mutex;
   ForkSharedMutex shared;
   mutex.lock();
