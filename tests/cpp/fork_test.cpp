@@ -16,7 +16,7 @@
 namespace horngate {
 namespace {
 
-class Fork : public ::testing::Test {
+class Forks : public ::testing::Test {
  protected:
   void SetUp() override {
 #if defined(__SANITIZE_THREAD__)
@@ -44,7 +44,7 @@ Array filled(Ints dims, double value) {
   return Array::full(DType::float32, std::move(dims), value);
 }
 
-TEST_F(Fork, ChildrenOfABusyProcessWork) {
+TEST_F(Forks, ChildrenOfABusyProcessWork) {
   const Variable a = variable(filled({1000}, 0)), b = variable(filled({1000}, 0));
   const Variable w = variable(filled({64, 64}, 1));
   const Tensor x = placeholder({.shape = {None, 64}});
@@ -95,7 +95,7 @@ TEST_F(Fork, ChildrenOfABusyProcessWork) {
 }
 
 // The other thread is held in the middle of a call that updates: it has the variable's lock, and its plan is being used.
-TEST_F(Fork, WhatACallHoldsIsFreeInTheChild) {
+TEST_F(Forks, WhatACallHoldsIsFreeInTheChild) {
   const Variable v = variable(filled({3}, 1));
   const Function f = function({}, {}, {update_add(v, print_tensor(v * 1.0, "v"))});
   std::atomic<bool> is_inside{false}, may_go{false};
@@ -119,7 +119,7 @@ TEST_F(Fork, WhatACallHoldsIsFreeInTheChild) {
   EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{2, 2, 2}));
 }
 
-TEST_F(Fork, WaitsForWhoHoldsItOff) {
+TEST_F(Forks, WaitsForWhoHoldsItOff) {
   std::atomic<bool> is_held{false}, may_go{false};
   std::atomic<int> half_done{0};
   std::thread other([&] {
@@ -139,7 +139,7 @@ TEST_F(Fork, WaitsForWhoHoldsItOff) {
   later.join();
 }
 
-TEST_F(Fork, LongLocksAreForgottenShortOnesNot) {
+TEST_F(Forks, LongLocksAreForgottenShortOnesNot) {
   ForkMutex mutex;
   ForkSharedMutex shared;
   mutex.lock();
