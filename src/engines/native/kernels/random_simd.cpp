@@ -21,7 +21,7 @@ using VU64 = hn::Vec<DU64>;
 // GCC contracts a product and a sum of vectors; it cannot look through an empty instruction.
 template <class V>
 HWY_INLINE V Rounded(V v) {
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && !HWY_COMPILER_CLANG
   __asm__("" : "+x"(v.raw));
 #endif
   return v;
