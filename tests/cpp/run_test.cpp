@@ -69,6 +69,9 @@ TEST(Memory, SteadyStateHasNoPageFaults) {
 }
 
 TEST(Fork, TheChildPredicts) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the thread sanitizer cannot follow the children of a process with threads";
+#endif
   const Tensor x = placeholder({.shape = {None}});
   const Function f = function({x}, {sum(exp(x))});
   const Array a = Array::zeros(DType::float32, {500'000});
