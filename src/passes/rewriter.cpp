@@ -111,11 +111,11 @@ ValueId Rewriter::own_constant(const Array& value) {
 
 SmallVec<ValueId, 1> Rewriter::emit(GraphNode node, const Types& types) {
   stop_if_asked();
-  const Primitive& p = primitive(node.prim);
   if (types.size() == 1 && simplifies_) {
     const ValueId same = simplify(node, types);
     if (same != kNoValue) return {same};
   }
+  const Primitive& p = primitive(node.prim);  // simplifying may have made another of it
   const bool mergeable = merges_ && !(p.flags & kEffect) && node.bodies.empty();
   uint64_t h = 0;
   if (mergeable) {

@@ -171,5 +171,42 @@ TEST(ApiEdge, VariablesAsStates) {
   for (size_t i = 0; i < once.size(); ++i) EXPECT_NEAR(once[i], twice[i], 1e-6);
 }
 
+// Found under the undefined sanitizer: what has no elements has no memory either.
+TEST(ApiEdge, LoopsOverABatchOfNothing) {
+  const Tensor x = placeholder({.shape = {0, 3, 2}}), h = placeholder({.shape = {0, 2}});
+  const RnnStepFunction step = [](const Tensor& in, const Tensors& states) {
+    return RnnStep{in + states[0], {states[0]}};
+  };
+  const RnnResult r = rnn(step, x, {h});
+  const Function f =
+      function({x, h}, {r.last_output, r.outputs, gradients(sum(r.outputs), {h})[0]});
+  const Arrays y =
+      f({Array::zeros(DType::float32, {0, 3, 2}), Array::zeros(DType::float32, {0, 2})});
+  EXPECT_EQ(y[1].dims(), (Ints{0, 3, 2}));
+  EXPECT_EQ(y[2].dims(), (Ints{0, 2}));
+}
+
+TEST(ApiEdge, RowsOfNothingAreGathered) {
+  const Tensor x = placeholder({.shape = {2, 0}});
+  const Tensor rows = gather(exp(x), constant(Array::of<int64_t>({1, 0, 1})));
+  const Function f = function({x}, {rows, gradients(sum(rows), {x})[0]});
+  const Arrays y = f({Array::zeros(DType::float32, {2, 0})});
+  EXPECT_EQ(y[0].dims(), (Ints{3, 0}));
+  EXPECT_EQ(y[1].dims(), (Ints{2, 0}));
+}
+
+// A node that simplifying turns into one of another kind is compared as what it has become.
+TEST(ApiEdge, NodesThatBecomeOthersAreMerged) {
+  const Tensor x = placeholder({.shape = {3, 3}});
+  const Tensor flat = reshape(x, {9});
+  const Function f =
+      function({x}, {expand_dims(flat, 1), expand_dims(flat, 1) + expand_dims(flat, 1),
+                     squeeze(expand_dims(flat, 1), 1)});
+  const Arrays y = f({Array::full(DType::float32, {3, 3}, 1)});
+  EXPECT_EQ(y[0].dims(), (Ints{9, 1}));
+  EXPECT_EQ(y[1].data<float>()[8], 2.0f);
+  EXPECT_EQ(y[2].dims(), (Ints{9}));
+}
+
 }  // namespace
 }  // namespace horngate

@@ -3,6 +3,10 @@
 // cost compile time.
 #pragma once
 
+// Newer compilers would take four emulated lanes, whose minimum, maximum and rounding are not those that we correct.
+#ifndef HWY_BROKEN_EMU128
+#define HWY_BROKEN_EMU128 1
+#endif
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL)
 #endif

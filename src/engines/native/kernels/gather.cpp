@@ -20,6 +20,7 @@ struct Gather {
   template <class T, class I>
   void run(const T* x, const I* indices, T* y) const {
     check_indices("gather", indices, count, axis, split.n);
+    if (split.inner == 0) return;  // no memory to point to
     const int64_t inner = split.inner, bytes = inner * static_cast<int64_t>(sizeof(T));
     parallel_for(split.outer * count, grain_for(bytes), [&](int64_t begin, int64_t end) {
       int64_t o = begin / count, i = begin % count;

@@ -34,10 +34,12 @@ struct Slices {
     return static_cast<std::byte*>(sequence) + position(step) * run;
   }
   void read(const std::byte* sequence, size_t step, std::byte* slice) const {
+    if (run == 0) return;  // no memory to point to
     const std::byte* from = sequence + position(step) * run;
     for (size_t o = 0; o < outer; ++o) std::memcpy(slice + o * run, from + o * length * run, run);
   }
   void write(std::byte* sequence, size_t step, const std::byte* slice) const {
+    if (run == 0) return;
     std::byte* to = sequence + position(step) * run;
     for (size_t o = 0; o < outer; ++o) std::memcpy(to + o * length * run, slice + o * run, run);
   }
@@ -103,7 +105,7 @@ class ScanKernel final : public Kernel {
     auto** body_out = reinterpret_cast<void**>(scratch + pointers_out_);
     auto* step = reinterpret_cast<int64_t*>(scratch + step_);
     for (size_t i = 0; i < n_c_; ++i)
-      std::memcpy(carry(i, 0, out, scratch), in[n_x_ + i], carry_bytes_[i]);
+      if (carry_bytes_[i]) std::memcpy(carry(i, 0, out, scratch), in[n_x_ + i], carry_bytes_[i]);
     for (size_t i = 0; i < n_cap_; ++i) body_in[n_x_ + n_c_ + i] = in[n_x_ + n_c_ + i];
     body_in[n_x_ + n_c_ + n_cap_] = step;
     RunContext inner = context;
@@ -139,7 +141,7 @@ class ScanKernel final : public Kernel {
           ys_[i].write(static_cast<std::byte*>(out[n_c_ + i]), t, scratch + ys_[i].buffer);
     }
     for (size_t i = 0; i < n_c_; ++i)
-      std::memcpy(out[i], carry(i, length_, out, scratch), carry_bytes_[i]);
+      if (carry_bytes_[i]) std::memcpy(out[i], carry(i, length_, out, scratch), carry_bytes_[i]);
   }
 
  private:

@@ -20,6 +20,7 @@ struct ScatterAdd {
   template <class T, class W, class I>
   void run(const I* indices, const T* updates, W* y) const {
     check_indices("scatter_add", indices, count, axis, split.n);
+    if (split.inner == 0) return;  // no memory to point to
     // Every chunk of rows looks at all indices: as many chunks as threads, no more.
     const int64_t rows = split.outer * split.n, threads = thread_count();
     const int64_t work =
