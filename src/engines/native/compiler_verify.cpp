@@ -2,6 +2,7 @@
 // and knows nothing of how places were chosen: every byte that a step reads must hold the value that the step means.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "engines/native/compiler.h"
 #include "ir/check.h"
@@ -18,9 +19,9 @@ struct Run {
   bool overlaps(const Run& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// The stretches of memory that an access touches. A sum of nothing is written too.
-std::vector<Run> runs_of(const fused::Access& access, const Ints& extent, size_t item,
-                         bool writes) {
+/// The stretches of memory that an access touches, and whether it touches all of them. A sum of nothing is written too.
+std::pair<std::vector<Run>, bool> runs_of(const fused::Access& access, const Ints& extent,
+                                          size_t item, bool writes) {
   struct Axis {
     int64_t stride, count;
   };
@@ -28,7 +29,7 @@ std::vector<Run> runs_of(const fused::Access& access, const Ints& extent, size_t
   int64_t first = access.offset, runs = 1;
   for (size_t i = 0; i < extent.size(); ++i) {
     int64_t stride = access.stride[i];
-    if (extent[i] == 0 && !(writes && stride == 0)) return {};
+    if (extent[i] == 0 && !(writes && stride == 0)) return {{}, true};
     if (extent[i] == 1 || stride == 0) continue;
     if (stride < 0) {
       first += stride * (extent[i] - 1);
@@ -49,7 +50,7 @@ std::vector<Run> runs_of(const fused::Access& access, const Ints& extent, size_t
     return Run{static_cast<size_t>(begin) * item, static_cast<size_t>(end) * item};
   };
   invariant(first >= 0, "an access begins before its array");
-  if (runs > kMostRuns) return {bytes(first, last + length)};
+  if (runs > kMostRuns) return {{bytes(first, last + length)}, false};
   std::vector<Run> made;
   std::vector<int64_t> index(axes.size(), 0);
   for (int64_t r = 0; r < runs; ++r) {
@@ -58,7 +59,7 @@ std::vector<Run> runs_of(const fused::Access& access, const Ints& extent, size_t
     made.push_back(bytes(at, at + length));
     for (size_t i = inner; i < axes.size() && ++index[i] == axes[i].count; ++i) index[i] = 0;
   }
-  return made;
+  return {made, true};
 }
 
 /// Whose value each byte holds.
@@ -142,6 +143,7 @@ class Executable::Compiler::Verifier {
     Touch touch;
     Place place;
     std::vector<Run> runs;  // within the place's memory
+    bool exact = true;
   };
 
   template <class... P>
@@ -179,7 +181,8 @@ class Executable::Compiler::Verifier {
   }
 
   Placed placed(const Touch& t, Place place, bool writes) const {
-    Placed p{t, place, runs_of(t.access, t.extent, t.item, writes)};
+    auto [runs, exact] = runs_of(t.access, t.extent, t.item, writes);
+    Placed p{t, place, std::move(runs), exact};
     const size_t size = bytes_of(t.root), base = base_of(place);
     require(place.kind != Place::nowhere, "value ", t.root, " has no memory");
     for (Run& r : p.runs) {
@@ -231,8 +234,10 @@ class Executable::Compiler::Verifier {
     require(place.kind != Place::constant, "writes a constant");
     // A copy to an output holds what the value's own memory holds.
     Memory& m = memory(place);
+    if (!writes.back().first.exact) rough_.insert(t.root);
     for (const Run& r : writes.back().first.runs) {
-      require(!m.holds_any(r, t.root), "writes value ", t.root, " twice");
+      // Parts of a concat may lie between each other's elements.
+      require(rough_.count(t.root) || !m.holds_any(r, t.root), "writes value ", t.root, " twice");
       m.write(r, t.root);
     }
   }
@@ -289,6 +294,7 @@ class Executable::Compiler::Verifier {
 
   const Compiler& c_;
   const Graph& g_;
+  std::set<ValueId> rough_;  // values with a write of which only the ends are known
   size_t step_ = 0;
   std::map<size_t, size_t> shared_;  // output -> input
   std::map<std::pair<Place::Kind, size_t>, Memory> memories_;
