@@ -213,7 +213,7 @@ def figures_of(text):
 
 
 def run(row):
-    began, said, ok = time.time(), [], True
+    began, said, ok, built_from = time.time(), [], True, commit()
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for number, command in enumerate(row.commands):
         print(f"== {row.name}: {' '.join(command)}", flush=True)
@@ -231,7 +231,7 @@ def run(row):
         "figures": said,
         "when": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M"),
         "seconds": round(time.time() - began),
-        "commit": commit(),
+        "commit": built_from,
         "machine": machine(),
     }
 
