@@ -1,4 +1,4 @@
-// Between our graphs and the C form of engine.h.
+// Converts between our graphs and the C form of engine.h.
 #include "ir/abi.h"
 
 #include <cstring>
@@ -93,7 +93,7 @@ struct CGraph::Impl final : AttrVisitor {
       }
       nodes.push_back(c);
     }
-    // The list has grown until now and does no more.
+    // Only now, when the list no longer grows, do pointers into it stay valid.
     const hg_attr* const* next = attr_list.data();
     for (hg_node& n : nodes) {
       n.attr = next;

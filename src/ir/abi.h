@@ -1,4 +1,4 @@
-// Between our graphs and the C form of engine.h.
+// Converts between our graphs and the C form of engine.h.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace horngate {
 
-/// A graph in C form, with all the memory that it points at.
+/// A graph in C form, together with all the memory it points to.
 class CGraph {
  public:
   explicit CGraph(const Graph& graph);
@@ -21,14 +21,14 @@ class CGraph {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The way back, for the engines that are part of the library. Constants are copied.
+/// The reverse, for the engines that are part of the library. Constants are copied.
 Graph import_graph(const hg_graph& graph);
 
 TensorType import_type(const hg_type& type);
 
-/// A type as engines get it; it points at the dimensions.
+/// A type as engines see it; it points to the dimensions of `type`.
 hg_type c_type(const TensorType& type);
-/// Memory of a value, as engines get it.
+/// The memory of a value, as engines see it.
 hg_buffer buffer_of(const hg_type& type, size_t bytes, void* data = nullptr);
 
 }  // namespace horngate

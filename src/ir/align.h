@@ -1,11 +1,11 @@
-// How memory is laid out: every buffer begins at a multiple of 64 bytes, as SIMD and the engines want it.
+// Memory layout: every buffer starts at a multiple of 64 bytes, as SIMD and the engines want it.
 #pragma once
 
 #include <cstddef>
 
 namespace horngate {
 
-/// Bytes rounded up, so that what lies behind is aligned too.
+/// Rounds up, so that what follows is aligned too.
 constexpr size_t aligned_bytes(size_t bytes) { return (bytes + 63) & ~size_t{63}; }
 
 }  // namespace horngate

@@ -16,7 +16,7 @@ namespace horngate {
 
 Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
   const int64_t n = checked_product({dims_.data(), dims_.size()});
-  // Small arrays are made in every call: no text before it is needed.
+  // Small arrays are made in every call, so build the message only on failure.
   if (n < 0) [[unlikely]]
     fail("array", "dimensions must be at least 0; got shape ", Shape(dims_), ".");
   int64_t bytes = 0;
@@ -42,7 +42,7 @@ Array Array::full(DType dtype, Ints dims, double value) {
 }
 
 Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::function<void()> release) {
-  // Kernels and engines may count on it.
+  // Kernels and engines rely on it.
   if (reinterpret_cast<uintptr_t>(data) % size_of(dtype) != 0) [[unlikely]]
     fail("array", "a view of ", dtype, " needs memory that is aligned to ", size_of(dtype),
          " bytes; copy it first.");
@@ -50,7 +50,7 @@ Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::functio
   a.dtype_ = dtype;
   a.dims_ = std::move(dims);
   a.data_ = data;
-  // Strides that describe the contiguous order are dropped, so that is_contiguous is one look.
+  // Drop strides that merely describe the contiguous order, so that is_contiguous is a single test.
   int64_t expected = 1;
   bool contiguous = true;
   for (size_t i = strides.size(); i-- > 0;) {
@@ -167,7 +167,7 @@ Array Array::copy() const {
   Array out(dtype_, dims_);
   const int64_t n = size();
   if (is_contiguous()) {
-    // What an engine has stays there.
+    // Copy straight from the engine: data() would move the value out of it.
     const auto held = data_ ? nullptr : engine_memory();
     if (held)
       held->copy_out(out.data_);
@@ -206,7 +206,7 @@ Array Array::reshape(Ints dims) const {
   check(is_contiguous(), "reshape", "needs a contiguous array; call contiguous() first.");
   const auto open = std::find(dims.begin(), dims.end(), -1);
   if (open != dims.end()) {
-    *open = 1;  // stands for itself while the others are multiplied
+    *open = 1;  // so that it does not count in the product of the others
     const int64_t known = checked_product({dims.data(), dims.size()});
     *open = known > 0 ? size() / known : known;
   }
@@ -314,7 +314,7 @@ std::string Array::str() const {
       if constexpr (std::is_floating_point_v<decltype(v)>) {
         char text[40];
         std::snprintf(text, sizeof text, "%.*g", sizeof(T) == 8 ? 12 : 7, static_cast<double>(v));
-        // A whole number is seen to be a float: 1.
+        // Show that a whole number is a float, as in "1.".
         const bool is_whole = std::strspn(text, "-0123456789") == std::strlen(text);
         return std::string(text) + (is_whole ? "." : "");
       } else if constexpr (std::is_same_v<T, bool>) {

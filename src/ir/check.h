@@ -49,7 +49,7 @@ void invariant(bool ok, const P&... parts) {
     throw RuntimeError(text_of("this is a bug in horngate: ", parts...));
 }
 
-/// axis in [-rank, rank) made non-negative, or the error that every function gives.
+/// Makes an axis in [-rank, rank) non-negative, or gives the error that all functions share.
 int64_t normalize_axis(std::string_view function, int64_t axis, const Shape& shape,
                        std::string_view argument = "axis", std::string_view tensor = "x");
 

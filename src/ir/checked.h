@@ -1,4 +1,4 @@
-// Arithmetic on sizes: what leaves 64 bits, or any memory, is an error that says so.
+// Arithmetic on sizes: a result that exceeds 64 bits, or any memory, is an error that says so.
 #pragma once
 
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace horngate {
 
-/// The most bytes that one value may have: more than a process can address, and so few that sums of thousands of
-/// values fit into 64 bits.
+/// The most bytes that one value may have: more than a process can address, yet small enough that the sum over
+/// thousands of values fits into 64 bits.
 inline constexpr int64_t kMostBytes = int64_t{1} << 48;
-/// The most that a stride, a step or a distance may be; products of two fit into 64 bits.
+/// The largest stride, step or distance; the product of two fits into 64 bits.
 inline constexpr int64_t kMostStep = INT32_MAX;
 
 [[noreturn]] void fail_large(std::string_view function, int64_t a, char operation, int64_t b);
@@ -30,7 +30,7 @@ inline int64_t checked_mul(std::string_view function, int64_t a, int64_t b) {
   return product;
 }
 
-/// Fails when the dimensions that are known make the value larger than kMostBytes. A 0 among them does not help:
+/// Fails when the known dimensions alone make the value larger than kMostBytes, even if one of them is 0:
 /// strides are products of the others.
 void check_size(std::string_view function, const TensorType& t);
 

@@ -1,4 +1,4 @@
-// EngineMemory: a piece of memory that only an engine can read, as arrays hold it.
+// EngineMemory: memory that only an engine can read, held by arrays.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ class EngineMemory {
   virtual ~EngineMemory() = default;
   EngineMemory(const EngineMemory&) = delete;
   EngineMemory& operator=(const EngineMemory&) = delete;
-  /// All of it, once what was asked of the engine before is done. Throws what the engine says.
+  /// Copies all of it, once the engine has finished earlier work. Throws what the engine reports.
   virtual void copy_out(void* to) const = 0;
 
  protected:

@@ -54,7 +54,7 @@ static void check_log() {
 }
 
 void check_environment() {
-  static std::once_flag once;  // stays open when something is wrong
+  static std::once_flag once;  // an exception leaves it unset, so the next plan checks again
   std::call_once(once, [] {
     check_log();
     check_switches();

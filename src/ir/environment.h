@@ -1,4 +1,4 @@
-// Settings from the environment, HORNGATE_*: read the same way everywhere, and never misunderstood in silence.
+// Settings from the environment, HORNGATE_*: read the same way everywhere, and never silently misread.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace horngate {
 
-/// Empty when it is not set.
+/// Empty when the variable is not set.
 std::string_view environment_text(const char* name);
 
 /// "1" or "0"; `otherwise` when it is empty or not set. ValueError for anything else.
@@ -17,7 +17,8 @@ int64_t environment_count(const char* name, int64_t most = INT64_MAX);
 
 inline constexpr int64_t kMostThreads = 1024;
 
-/// Looks at all that the library reads later, where an error would come too late. For the first plan.
+/// Checks, for the first plan, every variable that the library reads later, when it would be too late for an
+/// error.
 void check_environment();
 
 }  // namespace horngate

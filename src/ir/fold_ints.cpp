@@ -1,4 +1,4 @@
-// Arithmetic on shapes. Every result is brought into its dtype, as the kernels do.
+// Arithmetic on shapes. Every result is wrapped into its dtype, as kernels do.
 #include "ir/fold_ints.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kUnknownInt = kFromOperand;
 
-// Integers wrap around: sums and products of signed numbers must not overflow in C++.
+// Integers wrap around, but signed overflow is undefined in C++.
 uint64_t bits(int64_t v) { return static_cast<uint64_t>(v); }
 int64_t add(int64_t a, int64_t b) { return static_cast<int64_t>(bits(a) + bits(b)); }
 int64_t subtract(int64_t a, int64_t b) { return static_cast<int64_t>(bits(a) - bits(b)); }
@@ -53,14 +53,14 @@ bool gives_bool(Prim prim) {
          prim == Prim::logical_or;
 }
 
-/// The dtype of the result of a primitive that fold_ints knows.
+/// The result dtype of a primitive that fold_ints knows.
 DType result_dtype(Prim prim, const Attrs* attrs, std::span<const TensorType> types) {
   if (prim == Prim::cast) return attrs_as<attrs::cast>(attrs).dtype;
   if (prim == Prim::select) return types[1].dtype;
   return gives_bool(prim) ? DType::bool_ : types[0].dtype;
 }
 
-/// uint64 beyond int64 has the bits of a negative number, which is not compared or divided as such.
+/// A uint64 beyond int64 looks negative here, and would be compared and divided as if it were.
 bool is_beyond_int64(const TensorType& type, const Ints& values) {
   return type.dtype == DType::uint64 && std::any_of(values.begin(), values.end(), [](int64_t v) {
            return v < 0 && v != kUnknownInt;

@@ -1,4 +1,4 @@
-// Arithmetic on shapes: evaluates integer primitives on 0-D and 1-D values, some entries unknown.
+// Arithmetic on shapes: evaluates integer primitives on 0-D and 1-D values with some entries unknown.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace horngate {
 
-/// Elements of a 0-D or 1-D integer value; kFromOperand where unknown.
-/// Returns false when the primitive is not shape arithmetic or an operand's values are needed but absent
-/// (null). shape_of needs its operand's type only.
+/// Computes the elements of a 0-D or 1-D integer value, kFromOperand where unknown.
+/// Returns false when the primitive is not shape arithmetic or needs values of an operand that are absent (null).
+/// shape_of needs only its operand's type.
 bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
                std::span<const Ints* const> in, Ints* out);
 
-/// Longest value that is worth folding.
+/// Longer values are not worth folding.
 inline constexpr int64_t kMaxFoldedInts = 64;
 
 }  // namespace horngate

@@ -19,7 +19,7 @@ namespace {
 
 using detail::kStripes;
 
-/// How many threads hold forks off, counted in a few places: threads seldom share one.
+/// How many threads hold forks off. Striped, so that threads seldom share a cache line.
 struct alignas(64) Count {
   std::atomic<uint32_t> threads{0};
 };
@@ -33,7 +33,7 @@ struct Holds {
 };
 constinit thread_local Holds holds;
 
-/// What AtFork and in_forked_child were given: few, known when the library is loaded.
+/// What AtFork and in_forked_child were given: a few, all known once the library is loaded.
 struct Registered {
   static constexpr size_t kMost = 32;
   std::mutex* mutex[kMost] = {};
@@ -60,7 +60,7 @@ void before() {
   fork_mutex.lock();
   forking.store(true);
   for (size_t i = 0; i < kStripes; ++i) {
-    // A thread that forks within a hold of its own does not wait for itself.
+    // A thread that forks while it has a hold itself must not wait for itself.
     const uint32_t own = holds.depth > 0 && holds.stripe == i;
     for (int spins = 0; hold_counts[i].threads.load() != own; ++spins)
       spins < 1000 ? sched_yield() : usleep(50);
@@ -80,7 +80,7 @@ void after() {
 
 void in_child() {
   detail::fork_generation.fetch_add(1, std::memory_order_relaxed);
-  // Threads that were about to wait for the fork may have been counted just then.
+  // A thread that was just about to wait for the fork may still be in the count.
   for (size_t i = 0; i < kStripes; ++i)
     hold_counts[i].threads = holds.depth > 0 && holds.stripe == i;
   for (size_t i = 0; i < registered.actions; ++i) registered.action[i]();
@@ -92,7 +92,7 @@ void in_child() {
 }  // namespace
 
 AtFork::AtFork(std::mutex& mutex, ForkOrder order) {
-  if (registered.mutexes == Registered::kMost) __builtin_trap();  // a constant to be raised
+  if (registered.mutexes == Registered::kMost) __builtin_trap();  // raise the constant
   registered.mutex[registered.mutexes] = &mutex;
   registered.order[registered.mutexes++] = order;
 }

@@ -1,10 +1,10 @@
-// Locks and fork(). A child has one thread, the one that forked: what the others held would stay locked in it for ever,
-// over data that may be half changed. So there are two kinds of locks.
-// Those that are held for moments: a fork waits for them, and the child finds them free and the data whole. They are
-// std::mutex with an AtFork beside it (one in the process), LeafMutex (in objects of which there are many) and ForkHold
-// (no data of ours: calls of libraries that lock something themselves, and changes of several values together).
-// Those that are held while something runs, which a fork must not wait for: ForkMutex, ForkSharedMutex. A child forgets
-// who held them.
+// Locks and fork(). A child has only the thread that forked. Whatever the other threads held would stay locked in it
+// for ever, over data that may be half changed. So there are two kinds of locks.
+// Held for moments: a fork waits for them, and the child finds them free and the data whole. These are std::mutex with
+// an AtFork beside it (one per process), LeafMutex (for objects that exist in large numbers) and ForkHold (without data
+// of ours: around calls into libraries that lock something themselves, and changes of several values together).
+// Held while something runs, so that a fork must not wait for them: ForkMutex and ForkSharedMutex. A child forgets who
+// held them.
 #pragma once
 
 #include <atomic>
@@ -15,17 +15,17 @@
 
 namespace horngate {
 
-/// Forks take them in this order: while one is held, only later ones may be waited for. `last` are those under which
-/// nothing else is locked.
+/// Forks take the locks in this order: while holding one, a thread may only wait for later ones. Nothing else may be
+/// locked under `last`.
 enum class ForkOrder { registry, config, phase, pool, owners, leaves, last };
 
-/// Has each fork wait for a mutex that lives as long as the process.
+/// Makes each fork wait for a mutex that lives as long as the process.
 class AtFork {
  public:
   AtFork(std::mutex& mutex, ForkOrder order);
 };
 
-/// What a child does first, besides unlocking.
+/// Registers what a child does first, besides unlocking.
 void in_forked_child(void (*action)());
 
 namespace detail {
@@ -41,8 +41,8 @@ extern std::mutex renewal;
 
 }  // namespace detail
 
-/// A lock of an object, held for moments. Objects share a few real ones, so nothing but a mutex of ForkOrder::last may be
-/// waited for while it is held.
+/// A lock of one object, held for moments. Objects share a few real mutexes, so while it is held only a mutex of
+/// ForkOrder::last may be waited for.
 class LeafMutex {
  public:
   LeafMutex() = default;
@@ -59,8 +59,7 @@ class LeafMutex {
   }
 };
 
-/// While one lives on a thread, no other thread forks. Taken before all other locks that a fork waits for; a thread may
-/// have several.
+/// While a thread has one, no other thread forks. Take it before all other locks that a fork waits for; holds nest.
 class ForkHold {
  public:
   ForkHold();
@@ -69,8 +68,8 @@ class ForkHold {
   ForkHold& operator=(const ForkHold&) = delete;
 };
 
-/// A lock that is held while something runs. In a child it is free, whoever held it before: what it guards must be whole
-/// at every moment, or be changed under a ForkHold.
+/// A lock that is held while something runs. A child finds it free, whoever held it before, so what it guards must be
+/// whole at every moment or change only under a ForkHold.
 template <class M>
 class Forgetful {
  public:
@@ -101,7 +100,7 @@ class Forgetful {
   [[gnu::noinline]] void renew() {
     const std::lock_guard lock(detail::renewal);
     if (is_ours()) return;
-    new (&mutex_) M;  // the old one has nothing that would need an end
+    new (&mutex_) M;  // the old one needs no destructor
     generation_.store(detail::fork_generation.load(std::memory_order_relaxed),
                       std::memory_order_release);
   }

@@ -73,7 +73,7 @@ bool same_name(const GraphNode& a, const GraphNode& b) {
 }  // namespace
 
 uint32_t ValueTypes::number_of(TensorType type) {
-  // Mostly that of the value before it.
+  // Usually the same as that of the value before.
   if (!which_.empty() && types_[which_.back()] == type) return which_.back();
   uint64_t h = static_cast<uint64_t>(type.dtype) * 2 + type.sparse;
   for (int64_t d : type.shape.dims())
@@ -88,7 +88,7 @@ uint32_t ValueTypes::number_of(TensorType type) {
 
 bool operator==(const ValueTypes& a, const ValueTypes& b) {
   if (a.size() != b.size()) return false;
-  if (a.types_ == b.types_) return a.which_ == b.which_;  // in the order of first use
+  if (a.types_ == b.types_) return a.which_ == b.which_;  // numbers are in order of first use
   for (size_t v = 0; v < a.size(); ++v)
     if (!(a[v] == b[v])) return false;
   return true;
@@ -100,7 +100,7 @@ bool same_graph(const Graph& a, const Graph& b) {
     return false;
   for (size_t i = 0; i < a.nodes.size(); ++i) {
     const GraphNode &x = a.nodes[i], &y = b.nodes[i];
-    // Errors say the names of nodes.
+    // Names matter too, because errors show them.
     if (x.prim != y.prim || !(x.in == y.in) || !(x.out == y.out) || !same_name(x, y) ||
         !primitive(x.prim).equal(x.attrs.get(), y.attrs.get()) ||
         x.bodies.size() != y.bodies.size())

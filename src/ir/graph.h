@@ -20,7 +20,7 @@ inline constexpr ValueId kNoValue = ~ValueId{0};
 struct Graph;
 using GraphRef = std::shared_ptr<const Graph>;
 
-/// The type of each value. Few types differ in a graph, so each of them is there once.
+/// The type of each value. A graph has few different types, so each is stored once.
 class ValueTypes {
  public:
   const TensorType& operator[](size_t v) const { return types_[which_[v]]; }
@@ -76,7 +76,7 @@ struct Graph {
   std::vector<ValueId> inputs;   // values that no node makes
   std::vector<ValueId> outputs;
   std::vector<uint32_t> in_place;  // pairs (output number, input number) that may share memory
-  std::vector<uint32_t> stable;    // numbers of inputs that seldom change from run to run
+  std::vector<uint32_t> stable;    // numbers of inputs that seldom change between runs
 
   ValueId add_value(TensorType type) {
     values.push_back(std::move(type));
@@ -87,7 +87,7 @@ struct Graph {
 /// Whether two graphs do the same under the same names, value by value.
 bool same_graph(const Graph& a, const Graph& b);
 
-/// Throws when an invariant is broken: order, indices, types that the shape rules do not give.
+/// Throws when an invariant is broken: order, indices, types that contradict the shape rules.
 void verify(const Graph& graph, std::string_view after_pass);
 std::string print_text(const Graph& graph);
 std::string print_dot(const Graph& graph);

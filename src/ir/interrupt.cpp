@@ -14,7 +14,8 @@ constinit thread_local const std::atomic<bool>* stop_flag = nullptr;
 constinit thread_local int64_t next_check = 0;
 std::atomic<int (*)()> interrupt_check{nullptr};
 
-/// Milliseconds. The coarse clock costs a quarter of the exact one, and is asked before every step.
+/// Milliseconds. Asked before every step, hence the coarse clock: it costs a quarter of the exact
+/// one.
 int64_t now() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &t);

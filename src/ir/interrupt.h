@@ -1,4 +1,4 @@
-// Stopping what a thread does: Ctrl-C, and flags of a program.
+// Stopping the work of a thread: Ctrl-C, and flags that a program sets.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace horngate {
 
-/// While one is alive on a thread, calls on it give up once *stop is true.
+/// While a thread has one, calls on it give up once *stop is true.
 class StopScope {
  public:
   explicit StopScope(const std::atomic<bool>* stop);
@@ -17,12 +17,12 @@ class StopScope {
   const std::atomic<bool>* before_;
 };
 
-/// Asked about every 20 ms while a thread works; non-zero interrupts it. For Ctrl-C in Python.
+/// Called about every 20 ms while a thread works; non-zero interrupts it. For Ctrl-C in Python.
 void set_interrupt_check(int (*check)());
 
-/// Whether there is anything that could stop this thread.
+/// Whether anything could stop this thread.
 bool may_be_stopped();
-/// Whether this thread shall stop. Costs some nanoseconds.
+/// Whether this thread should stop now. Costs a few nanoseconds.
 bool shall_stop();
 /// Throws Interrupted.
 [[noreturn]] void stop_now();
@@ -32,7 +32,7 @@ extern constinit thread_local uint32_t polls;
 void poll();
 }  // namespace detail
 
-/// For loops over graphs, each step of which takes a microsecond or so: throws Interrupted when the thread shall stop.
+/// Throws Interrupted when the thread should stop. For loops over graphs whose steps take about a microsecond.
 inline void stop_if_asked() {
   if (++detail::polls % 128 == 0) detail::poll();
 }

@@ -1,4 +1,4 @@
-// NodeName: what messages call a node, and the K function that is being called on this thread.
+// NodeName: what messages call a node; and the K function that is being called on this thread.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace horngate {
 
-/// The user's name of a node (none: made up when asked for) and the K function that made it (a literal; none:
-/// the primitive speaks for itself). Passes copy both together. Two words: there is one in every node.
+/// The name that the user gave a node (if none, one is made up on demand) and the K function that made it (a
+/// literal; if none, the primitive's name is used). Passes copy both together. Only two words, as every node
+/// has one.
 class NodeName {
  public:
   NodeName() = default;
@@ -33,7 +34,8 @@ class NodeName {
 /// The outermost K function that is being called on this thread; null outside.
 extern constinit thread_local const char* called_function;
 
-/// Opens each K function: const CalledAs called("dot"). Inside of another K function it changes nothing.
+/// Stands first in each K function: const CalledAs called("dot"). Inside another K function it changes
+/// nothing.
 class CalledAs {
  public:
   explicit CalledAs(const char* function) : before_(called_function) {
@@ -46,8 +48,8 @@ class CalledAs {
   const char* before_;
 };
 
-/// While a user's function runs inside of a K function (a step, a branch), or nodes are made in the name of
-/// another function: that name, or none.
+/// Replaces the name, or clears it, while a user's function (a step, a branch) runs inside a K function, or
+/// while nodes are made on behalf of another function.
 class CalledInstead {
  public:
   explicit CalledInstead(const char* function) : before_(called_function) {
@@ -60,7 +62,7 @@ class CalledInstead {
   const char* before_;
 };
 
-/// The text of an error with the K function in the place of the name at its beginning ("squeeze: ..").
+/// The text of an error with the K function in place of the name at its start ("squeeze: ..").
 std::string in_the_name_of(const char* function, std::string_view text);
 
 }  // namespace horngate

@@ -1,4 +1,4 @@
-// Errors in the words of the user: the K function that was called, and the node's name.
+// Errors in the user's words: the K function that was called and the name of the node.
 #pragma once
 
 #include "horngate/error.h"
@@ -6,9 +6,8 @@
 
 namespace horngate {
 
-/// Runs f. Its errors begin with the K function of the name instead of the primitive's, and end with the user's
-/// name of the node where there is one. Nodes with bodies speak for themselves: what fails inside of them has its
-/// own function.
+/// Runs f. Its errors start with the K function of `name` instead of the primitive, and end with the user's name
+/// of the node if there is one. Nodes with bodies are left alone: what fails inside them has its own function.
 template <class F>
 decltype(auto) naming_errors(const NodeName& name, bool has_bodies, F&& f) {
   const auto text = [&](const Error& e) {

@@ -27,8 +27,8 @@ uint64_t VariableState::next_version() {
 
 void retain(const Node* node) noexcept { node->refs.fetch_add(1, std::memory_order_relaxed); }
 
-// Freeing a node releases its operands. Nodes that die meanwhile wait in a list of this thread that the
-// outermost release empties, so the depth of the graph never becomes depth of the stack.
+// Freeing a node releases its operands. Nodes that die meanwhile wait in a per-thread list that the
+// outermost release empties, so a deep graph never needs a deep stack.
 void release(const Node* node) noexcept {
   if (node->refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   thread_local const Node* pending = nullptr;
@@ -51,7 +51,7 @@ int64_t live_node_count() { return live_nodes.load(); }
 
 Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies,
                  std::string_view name) {
-  stop_if_asked();  // gradients make many
+  stop_if_asked();  // gradients make many nodes
   const Primitive& p = primitive(prim);
   auto node = std::make_unique<Node>();
   node->prim = prim;

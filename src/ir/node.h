@@ -10,8 +10,8 @@
 
 namespace horngate {
 
-/// The sub-graph of a scan or of a branch of cond. Parameters and captures are the tensors at which it is
-/// cut; any tensor may be one (a gradient's body is cut at values of the forward body).
+/// The sub-graph of a scan or of a branch of cond. It is cut at its parameters and captures, which may be
+/// any tensors (a gradient's body is cut at values of the forward body).
 /// scan: params (x slices.., carries.., step index), results (new carries.., y slices..)
 /// cond: no params, results
 struct Body : Counted {
@@ -27,7 +27,7 @@ enum NodeFlags : uint16_t {
   kHasEffect = 4,
 };
 
-/// The types of a node's results. Most nodes have the type of an operand and share it.
+/// The types of a node's results. Most nodes share the type of an operand.
 class NodeTypes {
  public:
   NodeTypes() = default;
@@ -49,14 +49,14 @@ struct Node {
   mutable std::atomic<uint32_t> refs{1};
   Prim prim;
   uint16_t flags = 0;
-  uint32_t level = 0;  // trace level: 0 outside of any body; max over the operands
+  uint32_t level = 0;  // trace level: 0 outside any body; max over the operands
   uint64_t id = 0;     // operands are older, so id order is a topological order
   SmallVec<Tensor, 2> in;
   NodeTypes out;
   AttrRef attrs;
   SmallVec<BodyRef, 0> bodies;  // scan: one; cond: then, else
   NodeName name;
-  mutable void* wrapper = nullptr;  // Python's weak wrapper(s); touched with the GIL held only
+  mutable void* wrapper = nullptr;  // Python's weak wrapper(s); touched only with the GIL held
 
   template <class A>
   const A& as() const {

@@ -1,6 +1,6 @@
-// NodeIndex: a number for each node of a set, for walks over graphs of millions. Ids of nodes that were made one after
-// the other are neighbours, so numbers lie in pages of sixteen ids: six bytes a node, and a walk along a chain stays in
-// the cache.
+// NodeIndex: a number for each node of a set, for walks over graphs with millions of nodes. Nodes made one after
+// another have neighbouring ids, so numbers lie in pages of sixteen ids: six bytes per node, and a walk along a chain
+// stays in the cache.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class NodeIndex {
     const size_t entry = entry_of(node->id / kPage + 1);
     return entry == kMissing ? kNone : pages_[directory_[entry].page][node->id % kPage];
   }
-  /// To be set; kNone if it has none yet. Good until the next call.
+  /// A reference to set the number through; kNone if the node has none yet. Valid until the next call.
   uint32_t& operator[](const Node* node) {
     const uint64_t key = node->id / kPage + 1;  // 0 is an empty entry
     size_t entry = entry_of(key);

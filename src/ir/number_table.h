@@ -1,4 +1,4 @@
-// NumberTable: finds what is equal among things that are numbered, without an allocation for each.
+// NumberTable: finds equal items among numbered ones without one allocation per item.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 
 namespace horngate {
 
-/// Numbers by a hash of what they stand for, which lies elsewhere. Eight bytes each: graphs may have millions of nodes.
+/// Numbers by a hash of the items, which lie elsewhere. Eight bytes each: graphs may have millions of nodes.
 class NumberTable {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   void reserve(size_t count);
   void insert(uint64_t hash, uint32_t number);
-  /// One of that hash of which is_it(number) holds; kNone if there is none.
+  /// A number with that hash for which is_it(number) holds; kNone if there is none.
   template <class F>
   uint32_t find(uint64_t hash, const F& is_it) const {
     if (slots_.empty()) return kNone;
@@ -34,7 +34,7 @@ class NumberTable {
   void resize(size_t slots);
   void put(Entry slot);
 
-  std::vector<Entry> slots_;  // a power of two of them, at most three quarters used
+  std::vector<Entry> slots_;  // a power of two of them, at most three quarters in use
   size_t used_ = 0;
   int shift_ = 64;
 };

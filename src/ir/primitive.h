@@ -16,7 +16,7 @@ enum PrimFlags : uint32_t {
   kPure = 0,
   kRandom = 1,      // never merged, folded or recomputed
   kEffect = 2,      // never duplicated or dropped
-  kNoGradient = 4,  // disconnects: what flows through it has no derivative
+  kNoGradient = 4,  // disconnects: what passes through it has no derivative
 };
 
 struct InferCall {
@@ -24,7 +24,7 @@ struct InferCall {
   std::span<const BodyRef> bodies;
 };
 
-/// The cotangent of a value inside the body of a scan, of all steps (see tape).
+/// The cotangent of a value inside the body of a scan, over all steps (see tape).
 struct TapeCotangent {
   Tensor inner;
   Tensor dy;
@@ -35,7 +35,8 @@ struct GradCall {
   const Node& node;
   std::span<const Tensor> dy;
   std::span<const TapeCotangent> tapes;  // of a scan
-  /// The walk that asks (grad/reverse.h), for rules that differentiate a graph of their own, such as a body.
+  /// The walk that is under way (grad/reverse.h), for rules that differentiate a graph of their own, such as
+  /// a body.
   Tensors (*reverse)(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut);
   const Tensor& in(size_t i) const { return node.in[i]; }
   Tensor out(size_t i = 0) const { return Tensor::share(&node, static_cast<uint32_t>(i)); }
@@ -44,9 +45,10 @@ struct GradCall {
 template <class A>
 struct PrimitiveDef {
   Types (*infer)(const InferCall&, const A&) = nullptr;
-  /// One tensor per operand; empty where nothing flows. A primitive without one uses its decomposition.
+  /// One tensor per operand; empty where nothing flows. Without this rule the decomposition is
+  /// differentiated.
   Tensors (*grad)(const GradCall&, const A&) = nullptr;
-  /// One tensor per result, built of simpler primitives.
+  /// One tensor per result, built from simpler primitives.
   Tensors (*decompose)(std::span<const Tensor> in, const A&) = nullptr;
   uint32_t flags = kPure;
 };
@@ -69,7 +71,7 @@ struct Primitive {
 };
 
 const Primitive& primitive(Prim prim);
-/// Nothing when there is none of that name.
+/// Empty when there is none of that name.
 std::optional<Prim> find_primitive(std::string_view name);
 
 /// Comparison for CSE and caches; arrays by content.
@@ -103,7 +105,7 @@ constexpr How how_of(Prim prim) {
   return How::core;
 }
 
-/// What an element of an element-wise primitive costs, where an addition is 1; 0: the list does not say.
+/// The cost per element of an element-wise primitive, in additions; 0 when the list does not say.
 constexpr int cost_of(Prim prim) {
   switch (prim) {
 #define UNARY(name, cost) \
@@ -151,7 +153,7 @@ constexpr Primitive erase(const char* name, How how) {
   return p;
 }
 
-/// Ends each primitive's file: HORNGATE_PRIMITIVE(softmax, {.infer = infer, .grad = grad});
+/// Ends the file of each primitive: HORNGATE_PRIMITIVE(softmax, {.infer = infer, .grad = grad});
 #define HORNGATE_PRIMITIVE(name, ...)                                                            \
   namespace prim_defs {                                                                          \
   extern const PrimitiveDef<attrs::name> name##_def;                                             \

@@ -20,7 +20,7 @@
 namespace horngate::profile {
 namespace {
 
-/// 40 bytes each: a trace of some GB would open in no viewer.
+/// 40 bytes each; no viewer opens a trace of several GB.
 constexpr size_t kMaxBars = 4'000'000;
 
 struct Label {
@@ -48,7 +48,7 @@ struct Trace {
 
 constinit std::mutex mutex;
 const AtFork at_fork{mutex, ForkOrder::last};
-std::unique_ptr<Trace> trace;  // under the mutex; there is one while `on`
+std::unique_ptr<Trace> trace;  // under the mutex; set while `on`
 
 uint32_t thread_number() {
   static std::atomic<uint32_t> threads{0};
@@ -111,7 +111,7 @@ void add(std::string_view what, const NodeName& node, const Work& work, int64_t 
   const std::string_view function = node.function ? node.function : "";
   const std::string_view given = node ? std::string_view(*node) : "";
   std::string key(what);
-  // Equal steps of different sizes are different rows.
+  // The key includes the work, so the same step in different sizes gets different rows.
   (((key += '\n') += function) += '\n') += given;
   key.append(reinterpret_cast<const char*>(&work), sizeof work);
   std::lock_guard lock(mutex);
@@ -153,7 +153,7 @@ void profile_start(const std::string& path) {
     try {
       profile_stop();
     } catch (const std::exception&) {
-      // Nobody is left to be told.
+      // Nobody is left to tell.
     }
   });
   (void)at_exit;
@@ -170,7 +170,7 @@ void profile_stop() {
     on = false;
     ended = std::move(trace);
   }
-  // A fork has a copy of the trace, which is its parent's to write.
+  // A forked child has a copy of the trace, but writing it is up to the parent.
   if (!ended || ended->process != getpid()) return;
   write(*ended);
   const bool is_whole = std::fflush(ended->file.get()) == 0 && !std::ferror(ended->file.get());

@@ -1,5 +1,5 @@
-// Profile: what ran when. Off until HORNGATE_PROFILE or profile_start() names a file; then each bar costs a clock
-// reading at both ends and an entry in memory.
+// Profile: what ran when. Off until HORNGATE_PROFILE or profile_start() names a file; after that each bar costs
+// two clock readings and an entry in memory.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct Work {
 
 extern std::atomic<bool> on;
 
-/// Starts what HORNGATE_PROFILE asks for, once per process; throws where its file cannot be written.
+/// Starts what HORNGATE_PROFILE asks for, once per process; throws if its file cannot be written.
 void start_from_environment();
 int64_t now();  // nanoseconds
 void add(std::string_view what, const NodeName& node, const Work& work, int64_t begin, int64_t end);
@@ -35,7 +35,7 @@ void bar(std::string_view what, const NodeName& node, const Work& work, F&& f) {
   add(what, node, work, begin, now());
 }
 
-/// From here to the end of the scope: one bar, where profiling is on.
+/// One bar from here to the end of the scope, if profiling is on.
 class Scope {
  public:
   explicit Scope(std::string_view what)

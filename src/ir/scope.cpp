@@ -58,7 +58,7 @@ std::string unique_name(std::string_view name) {
   std::string full = scopes.path + std::string(name);
   const int64_t used = names()[full]++;
   if (used == 0) return full;
-  // The suffixed name may have been taken literally before, so it is registered as well.
+  // The suffixed name may itself have been given out before, so it is registered as well.
   for (int64_t i = used;; ++i) {
     std::string candidate = full + "_" + std::to_string(i);
     if (names()[candidate]++ == 0) return candidate;

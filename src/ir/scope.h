@@ -6,7 +6,7 @@
 
 namespace horngate {
 
-/// "outer/inner/" for the scopes that are open on this thread, or empty.
+/// "outer/inner/" for the scopes open on this thread, or empty.
 const std::string& current_scope();
 void push_scope(std::string_view name);
 void pop_scope();
@@ -16,7 +16,7 @@ void pop_scope();
 std::string unique_name(std::string_view name);
 void reset_names();
 
-/// Level of bodies being traced on this thread: 0 outside.
+/// How many bodies are being traced on this thread, one inside the other: 0 outside.
 uint32_t trace_level();
 void set_trace_level(uint32_t level);
 

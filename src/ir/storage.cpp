@@ -1,5 +1,6 @@
-// Storage: counted memory. Large blocks are kept for the next taker of about that size, because on most
-// machines giving pages back and faulting them in again costs more than the work done on them. What nobody takes goes.
+// Storage: counted memory. Large blocks are kept for the next request of about that size, because on most machines
+// returning pages and faulting them in again costs more than the work done on them. Blocks that nobody asks for are
+// freed.
 #include <atomic>
 #include <bit>
 #include <cstdlib>
@@ -16,7 +17,7 @@ namespace horngate {
 
 namespace {
 
-/// What is with an engine until somebody asks for it.
+/// A value that stays with an engine until somebody asks for it.
 struct InEngine {
   ForkMutex mutex;  // held while the engine copies
   std::shared_ptr<EngineMemory> memory;
@@ -42,8 +43,8 @@ constexpr size_t kCachedFrom = size_t{1} << 16;
 constexpr size_t kCacheLimit = size_t{1} << 30;
 constexpr size_t kUnit = 64;
 
-/// Small blocks that this thread gave back, by size: a call of a tiny function makes and drops a few
-/// of them, and aligned memory is slow to come by.
+/// Small blocks that this thread gave back, by size: every call of a tiny function allocates and frees a few, and
+/// aligned allocation is slow.
 struct SmallBlocks {
   static constexpr size_t kSizes = 16, kPerSize = 16;
   uint32_t count[kSizes];
@@ -52,7 +53,7 @@ struct SmallBlocks {
 thread_local SmallBlocks* small_blocks = nullptr;
 thread_local bool small_blocks_closed = false;
 
-// At the end of a thread; what comes back after that is freed.
+// Runs when a thread ends; blocks given back after that are freed.
 struct CloseSmallBlocks {
   ~CloseSmallBlocks() {
     small_blocks_closed = true;
@@ -64,7 +65,7 @@ struct CloseSmallBlocks {
   }
 };
 
-// Sanitizers shall see each use of freed memory.
+// Sanitizers must see every use of freed memory.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool kKeepSmall = false;
 #else
@@ -94,25 +95,25 @@ bool give_small(void* p, size_t capacity) {
   return true;
 }
 
-/// A large block that waits for a taker; it lies in the block itself, so that giving back needs no memory.
+/// A large block that waits to be reused. It lies in the block itself, so that giving back needs no memory.
 struct Idle {
-  Idle *newer, *older;  // among all
-  Idle *above, *below;  // of the same class, given back after it and before it
+  Idle *newer, *older;  // in the list of all
+  Idle *above, *below;  // in its size class, given back after and before it
   size_t capacity;
-  uint64_t since;  // how many blocks had been asked for
+  uint64_t since;  // value of asked_ when it was given back
 };
 static_assert(sizeof(Idle) <= sizeof(Storage::Block));
 
-/// Sizes come in classes, 16 from one power of two to the next: odd sizes find what others left.
+/// Size classes, 16 per power of two, so that odd sizes can reuse each other's blocks.
 constexpr size_t kPerOctave = 16;
 constexpr size_t kClasses = (64 - 16) * kPerOctave;
-/// A block for which so many others were asked without a taker for it makes room when a new one is needed.
+/// A block that was not reused during this many requests is freed when a new one is needed.
 constexpr uint64_t kOld = 1024;
 
 class Cache {
  public:
   void* take(size_t capacity);
-  /// What has to be freed, linked by `older`.
+  /// Returns the blocks to free, linked by `older`.
   [[nodiscard]] Idle* make_room(size_t bytes);
   [[nodiscard]] Idle* give(void* p, size_t capacity);
   [[nodiscard]] Idle* release_all();
@@ -123,7 +124,7 @@ class Cache {
     return (octave - 16) * kPerOctave + ((capacity >> (octave - 4)) & (kPerOctave - 1));
   }
   void unlink(Idle* idle);
-  /// The oldest, as long as `wanted` says so.
+  /// Takes out the oldest blocks for as long as `wanted` says so.
   template <class F>
   Idle* drop_while(F wanted);
 
@@ -135,7 +136,7 @@ class Cache {
 
 constinit std::mutex cache_mutex;
 const AtFork at_fork{cache_mutex, ForkOrder::last};
-constinit Cache cache;  // under the mutex. Never destroyed: static arrays may outlive any order.
+constinit Cache cache;  // under the mutex. Never destroyed: static arrays may outlive anything.
 
 void Cache::unlink(Idle* idle) {
   (idle->newer ? idle->newer->older : newest_) = idle->older;
@@ -210,7 +211,7 @@ void* take(size_t capacity) {
     free_all(dropped);
   }
   void* p = std::aligned_alloc(64, sizeof(Storage::Block) + capacity);
-  if (!p && capacity >= kCachedFrom) {  // what is kept may be all that is left
+  if (!p && capacity >= kCachedFrom) {  // the cache may hold all the memory that is left
     release_cached_memory();
     p = std::aligned_alloc(64, sizeof(Storage::Block) + capacity);
   }
@@ -288,7 +289,7 @@ void* Storage::data() const {
     Storage here = allocate(block_->bytes);
     held.memory->copy_out(here.data());
     held.here = std::move(here);
-    // Whoever has the pointer may write, so that the engine's copy no longer counts.
+    // Whoever has the pointer may write through it, so the engine's copy is no longer valid.
     held.memory = nullptr;
     block_->data.store(held.here.data(), std::memory_order_release);
   }

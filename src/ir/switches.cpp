@@ -38,7 +38,7 @@ uint64_t read(std::string_view names) {
   return without;
 }
 
-/// HORNGATE_JIT=0 and HORNGATE_WINOGRAD=0 are older words for the same.
+/// HORNGATE_JIT=0 and HORNGATE_WINOGRAD=0 are older spellings of the same.
 uint64_t read_environment() {
   uint64_t without = read(environment_text("HORNGATE_WITHOUT"));
   if (!environment_flag("HORNGATE_JIT", true)) without |= bit(Pass::jit);

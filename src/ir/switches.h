@@ -1,4 +1,4 @@
-// Passes that can be switched off, one by one or all, to see which of them is to blame for a result.
+// Passes that can be switched off, singly or all together, to find out which one is to blame for a result.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@ enum class Pass : uint8_t {
 };
 
 /// False for those that HORNGATE_WITHOUT lists ("views,jit"), and for all if is_plain(). The variable is read once; a
-/// test may change it, plans keep what they have.
+/// test may change the setting, but existing plans keep theirs.
 bool is_on(Pass pass);
-/// ValueError for a name that there is not; nothing is changed then.
+/// ValueError for an unknown name; then nothing changes.
 void set_without(std::string_view names);
 
 /// HORNGATE_PLAIN=1. Plans made while this holds have no fusion, no compiled loops, no SIMD in element-wise work, no
-/// changed loops, no packed weights; matrix products and convolutions are sums written out, in float64; primitives
-/// with a decomposition are decomposed.
+/// rewritten loops and no packed weights; matrix products and convolutions are plain sums in float64; primitives with
+/// a decomposition are decomposed.
 bool is_plain();
 void set_plain(bool plain);
 
-/// HORNGATE_VERIFY=1, and in builds with assertions: compiled plans are checked, and compiled loops run beside an
+/// HORNGATE_VERIFY=1, or a build with assertions: compiled plans are checked, and compiled loops run beside an
 /// interpreter.
 bool is_verified();
 void set_verified(bool verified);
 
-/// ValueError if one of the variables means nothing.
+/// ValueError if a variable has a value that means nothing.
 void check_switches();
 
 }  // namespace horngate

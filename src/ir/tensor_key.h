@@ -1,4 +1,4 @@
-// TensorKey: a tensor as a key of tables, by its node and which of the node's results it is.
+// TensorKey: a tensor as a key in tables, by its node and the number of the result.
 #pragma once
 
 #include <functional>

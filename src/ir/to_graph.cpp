@@ -1,4 +1,4 @@
-// From nodes to a dense graph. One explicit stack, no recursion over depth; bodies recurse over nesting only.
+// From nodes to a dense graph, with an explicit stack: recursion only over nested bodies, never over depth.
 #include "ir/to_graph.h"
 
 #include <algorithm>
@@ -20,18 +20,18 @@ class Builder {
   std::vector<VariableRef> variables;
   std::vector<DrawRef> draws;
 
-  /// The graph is cut at t: it becomes the next input.
+  /// Cuts the graph at t, which becomes the next input.
   void cut(const Tensor& t) {
     const ValueId v = graph.add_value(type_of(t));
     graph.inputs.push_back(v);
     seen(t.node()).is_cut = true;
     cuts_[key_of(t)] = v;
-    // All handles of a variable that is fed stand for the fed value.
+    // Every handle of a fed variable stands for the fed value.
     if (t.node()->prim == Prim::variable)
       by_state_[t.node()->as<attrs::variable>().state.get()] = v;
   }
 
-  /// Emits all that the roots need. `assigns`, in order, chain per variable.
+  /// Emits all that the roots need. The updates of each variable are chained in their order.
   void build(const Tensors& roots, const Tensors& updates) {
     order_assigns(roots, updates);
     Tensors all = roots;
@@ -45,12 +45,12 @@ class Builder {
       emit(*n);
     }
     add_fed_variables();
-    // Variables and draws are inputs behind the fed ones, in the order of first use.
+    // Variables and draws become inputs after the fed ones, in order of first use.
     for (ValueId v : variable_values_) graph.inputs.push_back(v);
     for (ValueId v : draw_values_) graph.inputs.push_back(v);
   }
 
-  /// Names of variables that are set although an earlier update of the same function gave them a value, which
+  /// Names of variables that are set although an earlier update in the same function gave them a value that
   /// nothing then reads.
   std::vector<std::string> overwritten() const {
     std::vector<std::string> names;
@@ -83,7 +83,8 @@ class Builder {
   }
 
  private:
-  /// Whether a value is computed from an assign. Operands are older than what is made of them.
+  /// Whether a value is computed from an assign. Operands are older than their users, so older nodes are
+  /// skipped.
   static bool depends(const Node* value, const Node* on) {
     std::unordered_set<const Node*> seen{value};
     std::vector<const Node*> stack{value};
@@ -99,7 +100,7 @@ class Builder {
     return false;
   }
 
-  /// The graph does not read a variable that is fed, but its update needs a place among the variables.
+  /// A fed variable is not read by the graph, but its update needs a place among the variables.
   void add_fed_variables() {
     std::unordered_set<const VariableState*> read;
     for (const VariableRef& v : variables) read.insert(v.get());
@@ -113,7 +114,8 @@ class Builder {
     }
   }
 
-  /// What is known of a node: where the walk is with it, and its first value; those of its other results follow.
+  /// What is known of a node: how far the walk is with it, and its first value; its other results follow that
+  /// one.
   struct Seen {
     enum State : uint8_t { fresh, open, done } state = fresh;
     bool is_cut = false;  // some results are inputs
@@ -129,13 +131,13 @@ class Builder {
     return seen_[at];
   }
 
-  /// Whether it is an input.
+  /// Whether the graph is cut at t.
   bool known(const Tensor& t) const {
     const uint32_t at = index_.find(t.node());
     return at != NodeIndex::kNone && seen_[at].is_cut && cuts_.count(key_of(t)) != 0;
   }
 
-  /// Finds the assigns that the roots reach and links those of one variable: the listed ones first, in list
+  /// Finds the assigns that the roots reach and links those of each variable: the listed ones first, in list
   /// order, then the others by age.
   void order_assigns(const Tensors& roots, const Tensors& updates) {
     std::vector<const Node*> assigns;
@@ -225,7 +227,7 @@ class Builder {
     list.push_back(inner);
   }
 
-  // The type by value: it may lie in the table that grows here.
+  // The type is passed by value, since it may lie in the table that grows here.
   ValueId add_node(Prim prim, SmallVec<ValueId, 4> in, TensorType type, const NodeName& name = {},
                    AttrRef attrs = {}) {
     GraphNode n{prim, std::move(in), {graph.add_value(std::move(type))}, std::move(attrs),
@@ -272,7 +274,7 @@ class Builder {
 
   void emit_variable(const Node& n) {
     const VariableRef& state = n.as<attrs::variable>().state;
-    // Several nodes may stand for one variable (copies of the handle in bodies): one input.
+    // Several nodes may stand for one variable (copies of the handle in bodies), but it is one input.
     const auto [it, fresh] = by_state_.try_emplace(state.get(), kNoValue);
     if (fresh) {
       it->second = graph.add_value(n.out[0]);
@@ -288,7 +290,7 @@ class Builder {
     const ValueId running = value(it == previous_.end() ? n.in[0] : Tensor::share(it->second));
     ValueId x = value(n.in[1]);
     const TensorType& type = n.out[0];
-    // Dimensions that are not known yet are checked when the plan is made: the node stays until then.
+    // The node stays until a plan is made, where dimensions unknown here can be checked.
     if (!graph.values[x].shape.is_static())
       x = add_node(Prim::assign, {running, x}, type, n.name, n.attrs);
     if (a.kind == "set") return set(n, x);
@@ -333,7 +335,7 @@ class Builder {
     graph.nodes.push_back(std::move(g));
   }
 
-  /// Tapes become further ys of the scan, stacked along axis 0 in forward order of the loop.
+  /// Tapes become additional ys of the scan, stacked along axis 0 in the loop's forward order.
   static void extend_scan(const Node& n, const Tensors& tapes, GraphNode* g) {
     attrs::scan a = n.as<attrs::scan>();
     for (size_t i = 0; i < tapes.size(); ++i) {
@@ -344,7 +346,7 @@ class Builder {
     g->attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
   }
 
-  /// Inputs of a scan's body: x slices, carries, captures, step index; of a branch: captures.
+  /// Inputs of a scan's body: x slices, carries, captures, step index. Of a branch: captures.
   static GraphRef body_graph(const Body& body, const Tensors* tapes, bool is_scan) {
     Builder b;
     const size_t n = body.params.size() - (is_scan ? 1 : 0);
@@ -380,7 +382,7 @@ FunctionGraph to_function_graph(const Tensors& fed, const Tensors& outputs,
   for (const Tensor& t : fed) {
     if (t.defined())
       b.cut(t);
-    else  // an entry that the caller leaves open still has its place
+    else  // an entry that the caller left empty keeps its place
       b.graph.inputs.push_back(b.graph.add_value(TensorType(DType::bool_, {0})));
   }
   b.build(outputs, updates);

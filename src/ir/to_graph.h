@@ -17,11 +17,11 @@ struct FunctionGraph {
   std::vector<VariableRef> variables;
   std::vector<DrawRef> draws;
   std::vector<uint32_t> updated;         // indices into `variables`
-  std::vector<std::string> overwritten;  // variables with an update that a later one makes void
+  std::vector<std::string> overwritten;  // variables with an update that a later one overwrites
 };
 
 /// Updates of one variable are chained in list order, each acting on the running value; every other read sees
-/// the old value. A variable that is fed has the fed value for all of them.
+/// the old value. For a fed variable, all of them see the fed value.
 FunctionGraph to_function_graph(const Tensors& fed, const Tensors& outputs, const Tensors& updates);
 
 }  // namespace horngate

@@ -1,4 +1,4 @@
-// TensorType: what is known of a value before it exists.
+// TensorType: what is known about a value before it exists.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ struct TensorType {
   size_t nbytes() const { return static_cast<size_t>(shape.size()) * size_of(dtype); }
 };
 
-/// The type that covers both: dimensions that differ become None. TypeError/ValueError when they cannot meet.
+/// The type that covers both: dimensions that differ become None. TypeError/ValueError when there is none.
 TensorType join(std::string_view function, const TensorType& a, const TensorType& b);
 
 using Types = SmallVec<TensorType, 1>;

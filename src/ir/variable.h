@@ -1,4 +1,4 @@
-// What a variable node points at: its value, version and locks; and the counter of a random node.
+// What a variable node points to (its value, version and locks), and the counter of a random node.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,8 @@
 
 namespace horngate {
 
-/// Locks are taken in id order. `writer` is held by a call that updates the variable, for the whole call;
-/// `guard` only for a snapshot (shared) or a commit (exclusive, with a ForkHold around it: a child sees all of it or
-/// nothing).
+/// Locks are taken in id order. A call that updates the variable holds `writer` throughout; `guard` is held only for
+/// a snapshot (shared) or a commit (exclusive, inside a ForkHold, so that a child sees all of it or nothing).
 struct VariableState : Counted {
   VariableState(TensorType t, Array v);
   const uint64_t id;
@@ -26,12 +25,12 @@ struct VariableState : Counted {
   uint64_t version =
       next_version();  // of the value, no two alike in the process; guarded by `guard`
   static uint64_t next_version();
-  /// After a change of the value.
+  /// Call after each change of the value.
   void is_new() {
     version = next_version();
     in_engine = nullptr;
   }
-  /// A copy of the value that an engine keeps, and of which version it is; guarded by `guard`.
+  /// The copy of the value that an engine keeps, and its version; guarded by `guard`.
   std::shared_ptr<EngineMemory> in_engine;
   uint64_t in_engine_version = 0;
   ForkMutex writer;

@@ -1,4 +1,5 @@
-// Warnings go to whoever asked for them (Python's warnings module); otherwise nowhere: the library is silent.
+// Warnings go to whoever registered for them (Python's warnings module), otherwise nowhere: the library is
+// silent.
 #pragma once
 
 #include <functional>
