@@ -10,7 +10,7 @@
 namespace horngate {
 namespace {
 
-/// What is known of a node during the walk.
+/// What is known about a node during the walk.
 struct Entry {
   const Node* node;
   SmallVec<Tensor, 1> dy;  // cotangent of each output
@@ -28,7 +28,7 @@ class Walk {
       Entry& e = entries_[i];
       if (!e.live || (cut && e.is_target)) continue;
       propagate(e, i);
-      // Cotangents of inner nodes are not needed any more; long chains would keep all of them alive.
+      // Cotangents of inner nodes are no longer needed, and long chains would keep them all alive.
       if (!e.is_target) e.dy.clear();
     }
   }
@@ -138,7 +138,7 @@ class Walk {
       seeds.push_back(dy[i]);
     }
     Tensors dx = reverse(roots, seeds, Tensors(n.in.begin(), n.in.end()), true);
-    // An operand that appears twice got its whole cotangent at both places.
+    // An operand that appears twice received its whole cotangent in both places.
     for (size_t i = 0; i < dx.size(); ++i)
       for (size_t k = 0; k < i; ++k)
         if (n.in[i].same_as(n.in[k])) dx[i] = {};

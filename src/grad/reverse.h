@@ -5,8 +5,8 @@
 
 namespace horngate {
 
-/// d(sum of roots * seeds) / d targets; empty where nothing connects. With `cut` the targets count as
-/// independent of each other (partial derivatives), else derivatives flow through them.
+/// d(sum of roots * seeds) / d targets; empty where nothing connects. With `cut`, targets count as
+/// independent of each other (partial derivatives); otherwise derivatives flow through them.
 Tensors reverse(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut);
 
 }  // namespace horngate
