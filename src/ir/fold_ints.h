@@ -9,8 +9,8 @@
 namespace horngate {
 
 /// Computes the elements of a 0-D or 1-D integer value, kFromOperand where unknown.
-/// Returns false when the primitive is not shape arithmetic or needs values of an operand that are absent (null).
-/// shape_of needs only its operand's type.
+/// Returns false when the primitive is not shape arithmetic or needs operand values that are absent
+/// (null). shape_of needs only its operand's type.
 bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
                std::span<const Ints* const> in, Ints* out);
 

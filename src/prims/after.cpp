@@ -1,5 +1,5 @@
-// after(x, updates..): x as it is once the updates are done: the new value when x is a variable that one of
-// them changes, else x. Reaching it makes the updates run.
+// after(x, updates..): x once the updates are done: the new value if x is a variable that one of them
+// changes, else x. Reaching it makes the updates run.
 #include "prims/build.h"
 
 namespace horngate {

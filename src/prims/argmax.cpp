@@ -1,4 +1,5 @@
-// argmax: int64 position of the largest element along an axis; the first of equals, NaN before all.
+// argmax: int64 position of the largest element along an axis; the first if several are equal; NaN
+// wins.
 #include "prims/rules.h"
 
 namespace horngate {

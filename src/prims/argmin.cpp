@@ -1,5 +1,5 @@
-// argmin: int64 position of the smallest element along an axis; the first of equals, NaN before
-// all.
+// argmin: int64 position of the smallest element along an axis; the first if several are equal; NaN
+// wins.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -1,6 +1,6 @@
-// assign(variable, x): the variable's new value, by kind: set: x; add: v + x; sub: v - x;
-// lerp: v * momentum + x * (1 - momentum). Resolved when a function is made; where x has open dimensions, a node
-// stays in the graph that stands for x and checks them when a plan is made.
+// assign(variable, x): the variable's new value, by kind: set: x; add: v + x; sub: v - x; lerp: v * momentum + x
+// * (1 - momentum). Resolved when a function is made. If x has unknown dimensions, a node that stands for x
+// stays in the graph and checks them when a plan is made.
 #include "prims/build.h"
 
 namespace horngate {

@@ -1,7 +1,7 @@
 // batch_norm_grad(x, gamma, mean, var, dy) -> dx, dgamma, dbeta. With r = 1 / sqrt(var + epsilon),
 // n elements per channel, s = sum(dy) and p = sum(dy * (x - mean)):
 // dbeta = s, dgamma = p r, dx = gamma r (dy - s / n - (x - mean) r^2 p / n).
-// It has no gradient of its own: that of its decomposition is used.
+// Second derivatives go through the decomposition.
 #include "prims/norm_rules.h"
 
 namespace horngate {

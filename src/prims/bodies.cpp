@@ -11,7 +11,7 @@
 namespace horngate {
 namespace {
 
-// Constants stay inside when they are small: a captured scalar could not be folded into a kernel.
+// Small constants stay inside: a captured scalar could not be folded into a kernel.
 bool is_leaf(const Node& n) {
   switch (n.prim) {
     case Prim::placeholder:

@@ -10,18 +10,19 @@ namespace horngate {
 /// A new parameter for a body at trace level `level`.
 Tensor make_parameter(const TensorType& type, uint32_t level);
 
-/// Whether a node is part of the body being closed (as opposed to a value of the surroundings).
+/// Whether a node is part of the body being closed, and not of its surroundings.
 using IsInside = std::function<bool(const Node&)>;
 
-/// The surroundings' values that the results reach without passing a parameter, in order of discovery.
-/// Leaves (placeholders, variables, draws and constants of more than a few elements) are always captured.
+/// The surrounding values that the results reach without passing through a parameter, in order of
+/// discovery. Leaves (placeholders, variables, draws and constants of more than a few elements) are
+/// always captured.
 Tensors find_captures(const Tensors& results, const Tensors& params, const IsInside& inside);
 
-/// The results rebuilt with other tensors in place of `from`.
+/// Rebuilds the results with `to` in place of `from`.
 Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
                    const IsInside& inside);
 
-/// Runs f with the trace level raised by one and gives the level.
+/// Raises the trace level by one while it lives.
 class TraceScope {
  public:
   TraceScope();

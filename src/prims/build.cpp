@@ -15,7 +15,7 @@ Tensor constant(const Array& value, std::string_view name) {
 }
 
 Tensor scalar(double value, DType dtype) {
-  // Formulas repeat their numbers: nodes of equal ones share the array, which takes more memory than all else of them.
+  // Formulas repeat their numbers. Equal ones share the array, which takes more memory than the rest of the node.
   struct Recent {
     uint64_t bits = 0;
     DType dtype = DType::bool_;
@@ -71,7 +71,7 @@ bool ints_of_constant(const Array& a, Ints* out) {
   return true;
 }
 
-// Shape arithmetic is shallow; the limit only stops at programs that are not.
+// Shape arithmetic is shallow; the limit is for programs that are not.
 bool known_ints_to(const Tensor& t, Ints* out, int depth) {
   const Node& node = *t.node();
   if (node.prim == Prim::constant) return ints_of_constant(node.as<attrs::constant>().value, out);
@@ -109,12 +109,12 @@ bool is_constant(const Tensor& t, double wanted) {
   double v = 0;
   return is_scalar_constant(t, &v) && v == wanted;
 }
-/// `x` may stand for the result of an operation with `other` when it already has the result's shape.
+/// `x` may replace the result of an operation with `other` if it already has the result's shape.
 bool covers(const Tensor& x, const Tensor& other) {
   return other.ndim() == 0 || (x.shape() == other.shape() && x.shape().is_static());
 }
 
-/// The node, or what is simpler and the same.
+/// The node, or something simpler that is equal.
 template <class A>
 Tensor make(const Tensor& x) {
   return emit(A{}, {x});

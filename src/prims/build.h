@@ -9,7 +9,7 @@
 
 namespace horngate {
 
-/// emit(attrs::softmax{.axis = 1}, {x}): the node as it is, no simplification.
+/// emit(attrs::softmax{.axis = 1}, {x}): the node as it is, without simplification.
 template <class A>
 Tensor emit(A a, SmallVec<Tensor, 2> in, SmallVec<BodyRef, 0> bodies = {},
             std::string_view name = {}) {
@@ -20,8 +20,8 @@ Tensor emit(A a, SmallVec<Tensor, 2> in, SmallVec<BodyRef, 0> bodies = {},
                      std::move(bodies), name);
 }
 
-/// A shape made of numbers, kInfer and scalars of the graph; what ShapeArg of the API becomes.
-/// `dims` holds kFromOperand where only `operand` (1-D int64, whole shape) knows.
+/// A shape made of numbers, kInfer and scalars of the graph; the API's ShapeArg becomes one. `dims`
+/// holds kFromOperand where only `operand` (1-D int64, the whole shape) knows.
 struct SymShape {
   Ints dims;
   Tensor operand;
@@ -36,11 +36,11 @@ Tensor scalar(double value, DType dtype);
 Tensor zeros_like(const Tensor& x);
 Tensor full_like(const Tensor& x, double value);
 Tensor full(const SymShape& shape, double value, DType dtype);
-/// The value when t is a constant with one element (or a broadcast of one).
+/// Whether t is a constant with one element (or a broadcast of one); gives its value.
 bool is_scalar_constant(const Tensor& t, double* value = nullptr);
 /// Shape of x as 1-D int64; a constant when all dimensions are known.
 Tensor shape_of(const Tensor& x);
-/// Shape of x, symbolic only where x has None.
+/// Shape of x, symbolic only where it is None.
 SymShape sym_shape(const Tensor& x);
 /// The integers of a small constant or of shape arithmetic, kFromOperand where unknown. False when t is
 /// not 0-D or 1-D of known length.
@@ -53,21 +53,21 @@ bool known_ints(const Tensor& t, Ints* out);
 #include "ir/prims.def"
 Tensor stop_gradient(const Tensor& x);
 Tensor cast(const Tensor& x, DType dtype);
-/// float16 and bfloat16 as float32, what sums are made in; others as they are.
+/// Casts float16 and bfloat16 to float32, in which sums are computed; leaves others alone.
 Tensor widened(const Tensor& x);
 Tensor select(const Tensor& condition, const Tensor& a, const Tensor& b);
 /// x * value, x + value in the dtype of x.
 Tensor scale(const Tensor& x, double value);
 Tensor shift(const Tensor& x, double value);
 
-// Reductions. Axes may be negative here and in any order; empty means none (returns x).
+// Reductions. Here axes may be negative and in any order; no axes means no reduction (returns x).
 Tensor reduce(Prim which, const Tensor& x, Ints axes, bool keepdims = false);
 Tensor reduce_sum(const Tensor& x, Ints axes, bool keepdims = false);
-/// sum / count of the axes; of half types both are float32 (65505 is infinite in float16).
+/// sum / count over the axes; for half types both are float32 (65505 is infinite in float16).
 Tensor reduce_mean(const Tensor& x, Ints axes, bool keepdims = false);
 Tensor reduce_max(const Tensor& x, Ints axes, bool keepdims = false);
 Ints all_axes(const Tensor& x);
-/// Number of elements along the axes, as a scalar of that dtype (symbolic when None is among them).
+/// Number of elements along the axes, as a scalar of that dtype (symbolic if one of them is None).
 Tensor count(const Tensor& x, const Ints& axes, DType dtype);
 
 // Shape.
@@ -78,11 +78,11 @@ Tensor expand_dims(const Tensor& x, Ints axes);  // axes of the result, non-nega
 Tensor squeeze(const Tensor& x, Ints axes);
 Tensor broadcast(const Tensor& x, const SymShape& shape);
 Tensor broadcast_like(const Tensor& x, const Tensor& like);
-/// Sums what broadcasting repeated: the gradient of broadcasting `like` to the shape of x.
+/// Sums over what broadcasting repeated: the gradient of broadcasting `like` to the shape of x.
 Tensor sum_to_like(const Tensor& x, const Tensor& like);
 Tensor transpose(const Tensor& x, Ints perm);
 Tensor concat(std::span<const Tensor> xs, int64_t axis);
-/// Entries as in Python slicing (negative counts from the end, kToEnd), one per axis.
+/// Entries as in Python slicing (negative ones count from the end; kToEnd), one per axis.
 Tensor slice(const Tensor& x, Ints starts, Ints stops, Ints steps = {});
 /// One axis only.
 Tensor slice_axis(const Tensor& x, int64_t axis, int64_t start, int64_t stop, int64_t step = 1);

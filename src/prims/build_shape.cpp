@@ -19,7 +19,7 @@ bool same_static(const Tensor& x, const SymShape& shape) {
 
 Tensor reshape(const Tensor& x, const SymShape& shape) {
   if (same_static(x, shape)) return x;
-  // Only the shape of the last reshape counts.
+  // Only the last of several reshapes counts.
   const Tensor& source = x.node()->prim == Prim::reshape ? x.node()->in[0] : x;
   return emit(attrs::reshape{.shape = shape.dims}, with_operand({source}, shape));
 }
@@ -27,7 +27,7 @@ Tensor reshape(const Tensor& x, const Ints& dims) { return reshape(x, SymShape{d
 
 Tensor reshape_like(const Tensor& x, const Tensor& like) {
   SymShape s = sym_shape(like);
-  // One unknown dimension follows from the element count: no operand needed.
+  // A single unknown dimension follows from the element count, so no operand is needed.
   int64_t open = 0;
   for (int64_t d : s.dims) open += d == kFromOperand;
   if (open == 1 && std::find(s.dims.begin(), s.dims.end(), 0) == s.dims.end()) {

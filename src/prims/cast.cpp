@@ -1,5 +1,5 @@
-// cast: x in another dtype. Integers go to integers modulo 2^bits, floats by truncation, all to bool
-// by != 0. A float that is no number of the integer dtype: ir/convert_element.h.
+// cast: x in another dtype. Integers are taken modulo 2^bits, floats are truncated, and anything but
+// 0 is true. For floats that the integer dtype cannot hold see ir/convert_element.h.
 #include "prims/rules.h"
 
 namespace horngate {

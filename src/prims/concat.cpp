@@ -33,8 +33,8 @@ Types infer(const InferCall& c, const A& a) {
   return {TensorType(first.dtype, Shape(std::move(dims)))};
 }
 
-/// Part i of dy when sizes around it are unknown: the bounds are sums of shapes. `before`: the sum of those of all
-/// parts before this one.
+/// Part i of dy when sizes around it are unknown, with bounds computed from shapes. `before` is the sum of the
+/// shapes of all parts before it.
 Tensor slice_between(const GradCall& c, size_t i, int64_t axis, const Tensor& before) {
   const Tensor& dy = c.dy[0];
   const auto rank = static_cast<int64_t>(dy.ndim());
@@ -50,7 +50,7 @@ Tensor slice_between(const GradCall& c, size_t i, int64_t axis, const Tensor& be
 /// a + b, kUnknown when one of them is.
 int64_t total(int64_t a, int64_t b) { return a < 0 || b < 0 ? Shape::kUnknown : a + b; }
 
-// dx_i = its part of dy; counted from the end where what is before it has an unknown size
+// dx_i = its part of dy; counted from the end if the size of what comes before is unknown
 Tensors grad(const GradCall& c, const A& a) {
   const int64_t axis = normalize_axis("concat", a.axis, c.in(0).shape());
   const size_t n = c.node.in.size();
@@ -79,7 +79,7 @@ Tensors grad(const GradCall& c, const A& a) {
         shapes_before = prim::add(shapes_before, prim::shape_of(c.in(summed)));
       dx.push_back(slice_between(c, i, axis, shapes_before));
     }
-    // What infers as None here may be known of the operand.
+    // Here it infers as None although the operand's size is known.
     if (size > 0 && dx.back().shape().dim(axis) < 0)
       dx.back() = prim::reshape_like(dx.back(), c.in(i));
     before = total(before, size);

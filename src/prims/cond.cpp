@@ -17,7 +17,7 @@ Types infer(const InferCall& c, const attrs::cond&) {
   return out;
 }
 
-/// Id of the next node, to tell apart what existed before a branch was traced.
+/// Id of the next node, to tell what existed before a branch was traced.
 uint64_t next_node_id() { return prim::scalar(0, DType::bool_).node()->id; }
 
 BodyRef close_branch(Tensors results, const IsInside& inside) {
@@ -59,7 +59,8 @@ Tensors grad(const GradCall& c, const attrs::cond&) {
       const bool own = i >= first && i - first < d.size() && d[i - first].defined();
       results.push_back(own ? d[i - first] : prim::zeros_like(c.in(1 + i)));
     }
-    // Inside is all that is not a capture of the forward branch, a cotangent or older than the cond.
+    // Inside is everything but captures of the forward branch, cotangents and what is older than the
+    // cond.
     std::unordered_map<const Node*, bool> outer;
     for (const Tensor& t : body.captures) outer[t.node()] = true;
     for (const Tensor& t : c.dy)

@@ -1,4 +1,4 @@
-// Building conditionals: see cond.cpp.
+// Building conditionals; cond.cpp says what one is.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,8 @@
 
 namespace horngate {
 
-/// Both branches are traced; one runs. They must give equally many values of the same dtype and rank.
+/// Both branches are traced, one runs. They must give the same number of values, of equal dtypes and
+/// ranks.
 Tensors make_cond(const std::string& function, const Tensor& condition,
                   const std::function<Tensors()>& then_branch,
                   const std::function<Tensors()>& else_branch);

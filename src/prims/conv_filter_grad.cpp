@@ -1,4 +1,4 @@
-// conv_filter_grad(x, dy): what conv's gradient sends to the kernel, of the given shape.
+// conv_filter_grad(x, dy): the gradient of conv for its kernel, which has the given shape.
 #include "prims/conv_rules.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// conv_input_grad(dy, kernel): what conv's gradient sends to x, of the given shape (batch and
+// conv_input_grad(dy, kernel): the gradient of conv for x, which has the given shape (batch and
 // channels too); also the transposed convolution.
 #include "prims/conv_rules.h"
 

@@ -1,4 +1,4 @@
-// What the three primitives of convolution share.
+// What the three convolution primitives share.
 #include "prims/conv_rules.h"
 
 #include "ir/checked.h"

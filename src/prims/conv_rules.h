@@ -1,4 +1,4 @@
-// What the three primitives of convolution share: the check of their geometry, and moving between
+// What the three convolution primitives share: checks of their geometry, and conversion between
 // them.
 #pragma once
 
@@ -6,14 +6,15 @@
 
 namespace horngate::rules {
 
-/// Axis of the channels, and of the first spatial axis, in data of a convolution or pool.
+/// The axis of the channels, and the first spatial axis, in the data of a convolution or pool.
 inline size_t channel_axis(size_t rank, bool channels_first) {
   return channels_first ? 1 : rank - 1;
 }
 inline size_t spatial_axis(bool channels_first) { return channels_first ? 2 : 1; }
 
-/// Elements along a spatial axis of y, None when x or the window is open there: as many windows of
-/// `span` elements as fit into n + low + high at steps of `stride`. kConflict if not even one does.
+/// Elements along a spatial axis of y: as many windows of `span` elements as fit into n + low +
+/// high at steps of `stride`. None when x or the window is unknown there, kConflict if not even one
+/// fits.
 int64_t window_count(int64_t n, int64_t span, int64_t stride, int64_t low, int64_t high);
 
 /// An attribute with one entry per spatial axis, each at least `least`; empty means the default.
@@ -30,8 +31,8 @@ ConvGeometry geometry_of(const A& a) {
   return {a.strides, a.pad_low, a.pad_high, a.dilation, a.groups, a.channels_first};
 }
 
-/// Shapes of x, kernel and y with None where unknown; what two of them say about the third is
-/// filled in. ValueError if they contradict each other.
+/// Shapes of x, kernel and y, None where unknown; what two of them tell about the third is filled
+/// in. ValueError if they contradict each other.
 struct ConvShapes {
   Shape x, kernel, y;
 };
@@ -44,7 +45,7 @@ void check_conv_operands(const char* name, const InferCall& c, const char* first
 /// A `shape` attribute as a Shape: None for what an operand supplies.
 Shape open_shape(const Ints& dims);
 
-/// The attributes of another of the three with this geometry.
+/// The attributes of another of the three primitives with the same geometry.
 template <class To, class From>
 To conv_attrs(const From& a) {
   To r;

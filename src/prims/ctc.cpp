@@ -1,10 +1,10 @@
-// The CTC loss built of simple primitives, for derivatives beyond the first.
+// The CTC loss built from simple primitives, for derivatives beyond the first.
 //
-// The lattice of a sample has the states start, blank, label, blank, label, .. blank: 2 max_labels + 2 of them.
-// A step in time stays, goes to the next state, or jumps over a blank between two different labels (and from the
-// start to the first label); it multiplies by the probability of the class of the state where it ends. `start` is
-// left at the first step. All probabilities are logarithms; kLogZero stands for log 0, so that no difference is
-// NaN.
+// The lattice of a sample has the states start, blank, label, blank, label, .. blank: 2 max_labels + 2 of them. A
+// step in time stays, goes to the next state, or jumps over a blank between two different labels (or from the
+// start to the first label), and multiplies by the probability of the class of the state where it ends. `start`
+// is left at the first step. All probabilities are logarithms; kLogZero stands for log 0, so that no difference
+// is NaN.
 #include "prims/ctc.h"
 
 #include <limits>
@@ -49,7 +49,7 @@ Tensor place_in_row(const Tensor& x) {
   return emit(attrs::cumsum{.axis = 1, .exclusive = true}, {prim::full_like(x, 1)});
 }
 
-/// Labels before the first blank: the blank ends them, whatever their length says.
+/// Labels before the first blank: a blank ends them, whatever label_length says.
 Tensor used_labels(const Tensor& x, const Tensor& labels, const Tensor& label_length) {
   const Tensor blank = prim::sub(prim::count(x, {2}, DType::int64), int_scalar(1));
   const Tensor is_blank =
@@ -68,7 +68,7 @@ Tensor states_of(const Tensor& labels, const Tensor& label_length) {
   const Tensor blank = prim::full_like(own, -1);
   const Tensor pairs =
       prim::concat(Tensors{prim::expand_dims(blank, {2}), prim::expand_dims(own, {2})}, 2);
-  // (batch, max_labels, 2) -> (batch, 2 max_labels), then the start before and the last blank behind
+  // (batch, max_labels, 2) -> (batch, 2 max_labels), with the start in front and the last blank at the end
   SymShape flat;
   flat.operand = prim::mul(prim::shape_of(l), prim::constant(Array::of<int64_t>({1, 2})));
   prim::known_ints(flat.operand, &flat.dims);
@@ -82,7 +82,7 @@ Tensor emissions(const Tensor& x, const Tensor& states) {
       prim::maximum(emit(attrs::log_softmax{.axis = 2}, {x}), prim::scalar(kLogZero, x.dtype()));
   const Tensor classes = prim::count(x, {2}, DType::int64), one = int_scalar(1);
   const Tensor k = prim::select(prim::lt(states, int_scalar(0)), prim::sub(classes, one), states);
-  // Position in log_p as a vector: (b * time + t) * classes + k. A label that is no class is beyond its end.
+  // Index into the flat log_p: (b * time + t) * classes + k. A label that is not a class points past its end.
   const Tensor first = prim::mul(numbers_like(prim::slice_axis(x, 2, 0, 1)), classes);
   const Tensor at = prim::add(first, prim::expand_dims(k, {1}));
   const Tensor bad = prim::expand_dims(prim::ge(k, classes), {1});
@@ -118,7 +118,7 @@ Tensor ctc_loss_of_parts(const Tensor& inputs, const Tensor& labels, const Tenso
   };
   const Tensor alpha = make_scan("ctc_loss", spec, step)[0];
 
-  // The last label or the blank behind it.
+  // The last label or the blank after it.
   const Tensor end = prim::scale(prim::expand_dims(n_labels, {1}), 2);
   const Tensor is_end =
       prim::logical_or(prim::eq(number, end), prim::eq(number, prim::add(end, int_scalar(1))));

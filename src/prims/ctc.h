@@ -5,8 +5,9 @@
 
 namespace horngate::rules {
 
-/// inputs (batch, time, classes), float, at least the blank among the classes; 1-D integers of one
-/// entry per sample. Returns the shape of inputs, with a batch that only the others know.
+/// inputs (batch, time, classes), float, with at least the blank as a class; 1-D integers with one
+/// entry per sample. Returns the shape of inputs, with the batch filled in if only the others know
+/// it.
 inline Shape check_ctc_inputs(const char* name, const InferCall& c) {
   check_dense(name, c);
   check_kind(name, "inputs", c.in[0].dtype, Kind::floats);
@@ -40,7 +41,7 @@ inline Shape check_ctc_loss(const char* name, const InferCall& c) {
   return inputs;
 }
 
-/// The same loss as ctc_loss gives, of primitives that differentiate any number of times.
+/// The same loss as ctc_loss, from primitives that can be differentiated any number of times.
 Tensor ctc_loss_of_parts(const Tensor& inputs, const Tensor& labels, const Tensor& input_length,
                          const Tensor& label_length);
 

@@ -1,7 +1,7 @@
 // ctc_beam: the top_paths most probable label sequences of the first input_length[b] steps, by a
 // search that keeps beam_width prefixes; a step draws a class from softmax(inputs[b, t]), the blank
-// is the last class. merge_repeated makes one of equal neighbours in the result. Results: decoded
-// int64 (top_paths, batch, time) padded with -1; widths int64 (top_paths,), the longest of each;
+// is the last class. merge_repeated merges equal neighbours in the result. Results: decoded int64
+// (top_paths, batch, time) padded with -1; widths int64 (top_paths,), the longest of each;
 // log_probability (batch, top_paths), -inf where there are fewer sequences.
 #include "prims/ctc.h"
 

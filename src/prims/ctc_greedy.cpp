@@ -1,7 +1,7 @@
-// ctc_greedy: the largest class of each of the first input_length[b] steps; repeats merged
-// (merge_repeated), the last class, the blank, dropped. Results: decoded int64 (batch, time) padded
-// with -1; width int64 (), the longest of them; neg_sum_logits (batch, 1), minus the sum of the
-// largest values as they come.
+// ctc_greedy: the most probable class of each of the first input_length[b] steps, with repeats
+// merged (merge_repeated) and the blank, which is the last class, dropped. Results: decoded int64
+// (batch, time) padded with -1; width int64 (), the longest of them; neg_sum_logits (batch, 1),
+// minus the sum of the largest raw inputs.
 #include "prims/ctc.h"
 
 namespace horngate {

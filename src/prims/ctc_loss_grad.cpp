@@ -1,4 +1,4 @@
-// ctc_loss_grad: gradient of ctc_loss by inputs, times dloss (batch,), the fifth operand:
+// ctc_loss_grad: gradient of ctc_loss for inputs, times dloss (batch,), the fifth operand:
 //   dx[b, t, k] = dloss[b] (softmax(x[b, t])[k] - p(class k at step t | labels[b]))
 // zero where the loss is infinite and for t >= input_length[b].
 #include "prims/ctc.h"
@@ -19,7 +19,7 @@ Types infer(const InferCall& c, const A&) {
   return {TensorType(c.in[0].dtype, std::move(inputs))};
 }
 
-// Through the loss built of simple primitives: its gradient is this node's value, and can be differentiated.
+// Through the loss built from simple primitives: its gradient equals this node and can be differentiated.
 Tensors grad(const GradCall& c, const A&) {
   const Tensor &x = c.in(0), &dloss = c.in(4);
   const Tensor loss = rules::ctc_loss_of_parts(x, c.in(1), c.in(2), c.in(3));

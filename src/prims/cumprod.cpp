@@ -8,8 +8,8 @@ namespace {
 using A = attrs::cumprod;
 
 // dx_i = (product before x_i) g_i with g_i = sum_(k >= i) dy_k (product of x_(i+1) .. x_k), which is the
-// recurrence g_i = dy_i + x_(i+1) g_(i+1). Exclusive: g_i = dy_(i+1) + x_(i+1) g_(i+1). Nothing is divided, so
-// this and all further derivatives are right where x is 0.
+// recurrence g_i = dy_i + x_(i+1) g_(i+1). Exclusive: g_i = dy_(i+1) + x_(i+1) g_(i+1). There is no division,
+// so this and all further derivatives are right even where x is 0.
 Tensors grad(const GradCall& c, const A& a) {
   const Tensor& x = c.in(0);
   const Tensor before = emit(A{.axis = a.axis, .exclusive = true, .reverse = a.reverse}, {x});

@@ -1,4 +1,4 @@
-// div: y = a / b, of floats.
+// div: y = a / b, for floats.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -11,7 +11,7 @@ using A = attrs::dot_general;
 
 bool contains(const Ints& v, int64_t x) { return std::find(v.begin(), v.end(), x) != v.end(); }
 
-/// Axes of an operand of that rank that are neither in `x` nor in `y`, ascending.
+/// Axes of an operand of that rank that are in neither `x` nor `y`, ascending.
 Ints other_axes(size_t rank, const Ints& x, const Ints& y) {
   Ints r;
   for (int64_t i = 0; i < static_cast<int64_t>(rank); ++i)
@@ -19,7 +19,7 @@ Ints other_axes(size_t rank, const Ints& x, const Ints& y) {
   return r;
 }
 
-/// n, n + 1, .. for so many axes of the result.
+/// first, first + 1, .. for `count` axes of the result.
 Ints counted(size_t first, size_t count) {
   Ints r;
   for (size_t i = 0; i < count; ++i) r.push_back(static_cast<int64_t>(first + i));
@@ -68,7 +68,7 @@ Types infer(const InferCall& c, const A& a) {
   return {TensorType(c.in[0].dtype, Shape(std::move(dims)))};
 }
 
-/// One operand of the product, and where its axes are in it.
+/// One operand of the product, and the roles of its axes.
 struct Side {
   const Tensor& tensor;
   Ints batch, contract, free;
@@ -82,11 +82,10 @@ bool is_identity(const Ints& perm) {
 }
 
 /// The gradient of `to`: dy and the other operand, contracted over the other's free axes. What
-/// remains are the batch, the free axes of `to` (in dy) and the contracted axes (in the other);
-/// either product order is right, and the one that needs no transposition is taken.
+/// remains are the batch, the free axes of `to` (in dy) and the contracted axes (in the other).
+/// Either order of the product is right; the one that needs no transposition is taken.
 Tensor grad_of(const Side& to, const Side& other, const Tensor& dy) {
-  // Axes of `to` that the contracted axes of the other stand for, in the order in which they remain
-  // there.
+  // Axes of `to` that match the contracted axes of the other, in the order in which those remain.
   Ints remaining;
   for (int64_t axis : other_axes(other.tensor.ndim(), other.batch, other.free))
     for (size_t i = 0; i < other.contract.size(); ++i)
@@ -107,7 +106,7 @@ Tensor grad_of(const Side& to, const Side& other, const Tensor& dy) {
       prim::dot_general(dy, other.tensor, batch, other.batch, other.dy, other.free), dy_first);
 }
 
-// da = dy b^T, db = a^T dy, as far as the axes allow such short words
+// In the matrix case: da = dy b^T, db = a^T dy
 Tensors grad(const GradCall& c, const A& a) {
   const Tensor &x = c.in(0), &y = c.in(1);
   Side sx{x, a.batch_a, a.contract_a, other_axes(x.ndim(), a.batch_a, a.contract_a), {}};

@@ -1,4 +1,4 @@
-// draw: (number of the call, step) of a random node; what makes each call draw other numbers.
+// draw: (number of the call, step) of a random node; makes each call draw different numbers.
 #include "prims/build.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// floor: the largest integer that is not above x.
+// floor: the largest integer not above x.
 #include "prims/rules.h"
 
 namespace horngate {

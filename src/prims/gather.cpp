@@ -1,4 +1,4 @@
-// gather: x taken at integer positions along an axis, which `indices` replaces in the shape:
+// gather: x at integer positions along an axis; the shape of `indices` replaces that axis:
 // y[.., i.., ..] = x[.., indices[i..], ..]. An index outside [0, size) is an error.
 #include "prims/rules.h"
 

@@ -1,5 +1,5 @@
-// in_top_k: per row of predictions (n, classes), whether fewer than k classes have more than the
-// target does. Equals count as in. False where the target is no class or a prediction is not
+// in_top_k: for each row of predictions (n, classes), whether fewer than k classes score higher
+// than the target. Ties count as in. False where the target is not a class or a prediction is not
 // finite.
 #include "prims/rules.h"
 

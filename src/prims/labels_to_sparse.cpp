@@ -1,5 +1,5 @@
 // labels_to_sparse: the first lengths[i] entries of row i of a dense matrix (samples, longest), as a sparse
-// matrix. Entries that are 0 are kept; lengths beyond the row take all of it.
+// matrix. Zeros among them are kept; a length beyond the row takes all of it.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// learning_phase: true while training; part of the plan's key, so a constant in every plan.
+// learning_phase: true while training; part of the plan's key and so a constant in every plan.
 #include "prims/build.h"
 
 namespace horngate {

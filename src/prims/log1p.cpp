@@ -9,8 +9,8 @@ using A = attrs::log1p;
 // dx = dy / (1 + x)
 Tensors grad(const GradCall& c, const A&) { return {prim::div(c.dy[0], prim::shift(c.in(0), 1))}; }
 
-// With u = 1 + x rounded, ln(u) * x / (u - 1) undoes the rounding error of u. Above 1 it does not
-// matter, and the quotient would be inf / inf at infinity.
+// With u = 1 + x rounded, ln(u) * x / (u - 1) undoes the rounding error of u. Above 1 that error
+// does not matter, and at infinity the quotient would be inf / inf.
 Tensors decompose(std::span<const Tensor> in, const A&) {
   const Tensor &x = in[0], one = prim::scalar(1, x.dtype());
   const Tensor u = prim::add(x, one), log_u = prim::log(u);

@@ -1,4 +1,4 @@
-// logical_and: both are true.
+// logical_and: true where both are.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// logical_or: one of them is true.
+// logical_or: true where at least one is.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -6,8 +6,8 @@ namespace {
 
 using A = attrs::maximum;
 
-// da = dy where a >= b, else 0; db = dy where da is not. For a scalar a (relu), a >= y says the same
-// as a >= b: y is what the next layer keeps, b need not be.
+// da = dy where a >= b, else 0; db = dy where da is not. For a scalar a (relu), a >= y is equivalent
+// to a >= b, and needs only y, which the next layer keeps anyway, instead of b.
 Tensors grad(const GradCall& c, const A&) {
   const Tensor &dy = c.dy[0], zero = rules::zero_of(dy);
   const bool by_result = c.in(0).shape().ndim() == 0 && c.in(1).shape().ndim() > 0;

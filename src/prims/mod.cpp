@@ -12,7 +12,7 @@ Tensors grad(const GradCall& c, const A&) {
   return rules::sum_to_operands(c, dy, prim::neg(prim::mul(prim::floordiv(c.in(0), c.in(1)), dy)));
 }
 
-// Of floats the product would be rounded: what is left of a large quotient is noise.
+// Not for floats: rounding the product of a large quotient would leave only noise.
 Tensors decompose(std::span<const Tensor> in, const A&) {
   if (is_float(in[0].dtype())) return {};
   return {prim::sub(in[0], prim::mul(prim::floordiv(in[0], in[1]), in[1]))};

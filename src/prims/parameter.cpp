@@ -1,4 +1,4 @@
-// parameter: what the body of a scan gets from it: a slice, a carry or the step index.
+// parameter: what a scan passes to its body: a slice, a carry or the step index.
 #include "prims/build.h"
 
 namespace horngate {

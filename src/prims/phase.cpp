@@ -1,4 +1,4 @@
-// phase(train, test): one of its operands, chosen while the plan is made; the other costs nothing.
+// phase(train, test): one of its operands, chosen when the plan is made; the other costs nothing.
 #include "prims/build.h"
 
 namespace horngate {

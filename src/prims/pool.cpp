@@ -1,5 +1,5 @@
-// pool: y = maximum or mean over each window of x. Padding does not count: it is less than any
-// maximum and a mean divides by the number of elements inside x.
+// pool: y = maximum or mean over each window of x. Padding does not count: it is below any maximum,
+// and a mean divides by the number of elements inside x.
 #include "prims/pool_rules.h"
 
 namespace horngate {

@@ -24,8 +24,8 @@ Types infer(const InferCall& c, const A& a) {
   return {c.in[0]};
 }
 
-// Linear in dy; where the maxima are does not change under small changes of x. With u the cotangent
-// of dx: max: d(dy) = u at the first maximum of each window; avg: d(dy) = mean of u over the window
+// Linear in dy; small changes of x do not move the maxima. With u the cotangent of dx: max: d(dy) =
+// u at the first maximum of each window; avg: d(dy) = mean of u over the window
 Tensors grad(const GradCall& c, const A& a) {
   const rules::PoolGeometry g = rules::pool_geometry(a);
   const Tensor& u = c.dy[0];

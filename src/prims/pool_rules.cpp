@@ -7,7 +7,7 @@
 namespace horngate::rules {
 namespace {
 
-/// Zeros around y along one axis so that its elements are `step` apart, the first at `first`, n in
+/// Spreads y along one axis with zeros between: elements `step` apart, the first at `first`, n in
 /// all.
 Tensor spread(const PoolGeometry& g, const Tensor& x, const Tensor& y, size_t i, int64_t first) {
   const auto axis = static_cast<int64_t>(spatial_axis(g.channels_first) + i);
@@ -55,7 +55,7 @@ Shape pool_shape(const char* name, const PoolGeometry& g, const TensorType& x) {
   const size_t first = spatial_axis(g.channels_first);
   for (size_t i = 0; i < axes; ++i) {
     const int64_t low = g.pad_low(i), high = g.pad_high(i), n = x.shape.dim(first + i);
-    // Otherwise a window could hold nothing but padding, which has neither maximum nor mean.
+    // Otherwise a window could hold only padding, which has neither maximum nor mean.
     check(low < g.window[i] && high < g.window[i], name, "padding must be smaller than the window ",
           g.window, "; got ", g.low, " and ", g.high, ".");
     int64_t& d = y.dims()[first + i];
@@ -107,8 +107,8 @@ Tensor take_tap(const PoolGeometry& g, const Tensor& padded, const Ints& tap) {
   Ints starts(padded.ndim(), 0), stops(padded.ndim(), kToEnd), steps(padded.ndim(), 1);
   const size_t first = spatial_axis(g.channels_first);
   for (size_t i = 0; i < tap.size(); ++i) {
-    // Counted from the end the stop is right for any size, also None: the last window may not stick
-    // out.
+    // Counted from the end, the stop is right for any size, even None, and the last window does not
+    // stick out.
     const int64_t behind = g.window[i] - 1 - tap[i];
     starts[first + i] = tap[i];
     if (behind > 0) stops[first + i] = -behind;
@@ -131,7 +131,7 @@ Tensor window_sizes(const PoolGeometry& g, const Tensor& x) {
     padded = padded || g.pad_low(i) > 0 || g.pad_high(i) > 0;
   }
   if (!padded) return prim::scalar(static_cast<double>(all), x.dtype());
-  // One image and channel is enough.
+  // One image and one channel are enough.
   Tensor one = prim::slice_axis(x, 0, 0, 1);
   one = prim::slice_axis(one, static_cast<int64_t>(channel_axis(x.ndim(), g.channels_first)), 0, 1);
   const Tensor inside = pad_windows(g, prim::full_like(one, 1.0), 0.0);
@@ -146,7 +146,7 @@ Tensor window_sizes(const PoolGeometry& g, const Tensor& x) {
 void for_first_maxima(const PoolGeometry& g, const Tensor& x, const Tensor& y,
                       const std::function<void(const Ints& tap, const Tensor& here)>& f) {
   const Tensor padded = pad_windows(g, x, lowest_of(x.dtype()));
-  Tensor open;  // no place before this one held the maximum
+  Tensor open;  // true while no earlier place held the maximum
   for_taps(g, [&](const Ints& tap) {
     const Tensor equal = prim::eq(take_tap(g, padded, tap), y);
     f(tap, open.defined() ? prim::logical_and(equal, open) : equal);

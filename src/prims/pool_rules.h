@@ -31,14 +31,14 @@ Shape pool_shape(const char* name, const PoolGeometry& g, const TensorType& x);
 /// Calls f(offsets) for each place in the window, row-major.
 void for_taps(const PoolGeometry& g, const std::function<void(const Ints& tap)>& f);
 
-/// The least number of a dtype: what max pools pad with.
+/// The lowest number of a dtype, which max pools pad with.
 double lowest_of(DType dtype);
 
-/// x with its padding, as for_taps and take_tap want it.
+/// x with its padding, as take_tap expects it.
 Tensor pad_windows(const PoolGeometry& g, const Tensor& x, double value);
-/// The element at that place of every window, in the shape of y.
+/// The element at place `tap` of every window, in the shape of y.
 Tensor take_tap(const PoolGeometry& g, const Tensor& padded, const Ints& tap);
-/// The adjoint: zeros in the shape of x with its padding, and each element of `y` where take_tap
+/// The adjoint of take_tap: zeros in the shape of padded x, with each element of `y` where take_tap
 /// found it.
 Tensor put_tap(const PoolGeometry& g, const Tensor& x, const Tensor& y, const Ints& tap);
 /// The adjoint of pad_windows with zeros.
@@ -47,7 +47,8 @@ Tensor drop_padding(const PoolGeometry& g, const Tensor& padded);
 /// Elements in each window that are not padding; broadcasts against y.
 Tensor window_sizes(const PoolGeometry& g, const Tensor& x);
 
-/// max: for each place in the window, where it holds the first maximum. Calls f(tap, bool tensor).
+/// For max: for each place in the window, where it holds the first maximum. Calls f(tap, bool
+/// tensor).
 void for_first_maxima(const PoolGeometry& g, const Tensor& x, const Tensor& y,
                       const std::function<void(const Ints& tap, const Tensor& here)>& f);
 

@@ -8,8 +8,8 @@ using A = attrs::pow;
 
 // da = dy * b * a^(b - 1), 0 where b is 0
 // db = dy * y * log a, 0 where a is not positive
-// Both powers and logarithms are taken of harmless numbers where the result is fixed, because what
-// is not selected would still spoil the second derivative (0 * inf).
+// Where these are 0, the power and the logarithm are taken of harmless numbers: select drops what
+// they give, but it would still spoil the second derivative (0 * inf).
 Tensors grad(const GradCall& c, const A&) {
   const Tensor &a = c.in(0), &b = c.in(1), &dy = c.dy[0];
   const Tensor zero = rules::zero_of(a), one = prim::scalar(1, a.dtype());

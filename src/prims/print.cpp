@@ -1,4 +1,4 @@
-// print: y = x, and a line with the message and x is written while it runs.
+// print: y = x; running it writes a line with the message and x.
 #include "prims/rules.h"
 
 namespace horngate {
@@ -6,7 +6,7 @@ namespace {
 
 using A = attrs::print;
 
-// dx = dy, without a line
+// dx = dy, printing nothing
 Tensors grad(const GradCall& c, const A&) { return {c.dy[0]}; }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The shape rule of the random primitives. Operand 0 is the draw, uint64 (2,): number of the call
-// and step of a scan; numbers are a function of (seed, draw, step, element) alone, see
-// kernels/random.h.
+// and step of a scan; numbers depend only on (seed, draw, step, element), see kernels/random.h.
 #pragma once
 
 #include "prims/rules.h"

@@ -1,4 +1,4 @@
-// random_normal: normal numbers, mean 0, deviation 1.
+// random_normal: normally distributed numbers, mean 0, deviation 1.
 #include "prims/random.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// random_truncated_normal: normal numbers, mean 0, deviation 1, without those beyond 2.
+// random_truncated_normal: normally distributed numbers, mean 0, deviation 1, none beyond -2 or 2.
 #include "prims/random.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// random_uniform: numbers in [0, 1), 24 bits of them random in float32, 53 in float64.
+// random_uniform: numbers in [0, 1), with 24 random bits in float32 and 53 in float64.
 #include "prims/random.h"
 
 namespace horngate {

@@ -1,5 +1,6 @@
 // recurrence: y_i = a_i y_(i-1) + b_i along an axis, from y_(-1) = 0; `reverse` starts at the end. The gradient
-// of a running product is one, and so is its own gradient: nothing is divided, so zeros are right.
+// of a running product is a recurrence, and so is the gradient of a recurrence; neither divides, so zeros are
+// no problem.
 #include "prims/recurrence.h"
 
 #include "prims/scan.h"

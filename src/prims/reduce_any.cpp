@@ -1,4 +1,4 @@
-// reduce_any: true where one element along the axes is.
+// reduce_any: true where at least one element along the axes is.
 #include "prims/rules.h"
 
 namespace horngate {

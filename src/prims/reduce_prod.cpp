@@ -6,8 +6,8 @@ namespace {
 
 using A = attrs::reduce_prod;
 
-/// Product of the other elements along one axis: what is before times what is after. No division,
-/// so zeros are right.
+/// Product of the other elements along one axis: those before times those after. No division, so
+/// zeros are no problem.
 Tensor product_of_others(const Tensor& x, int64_t axis) {
   const Tensor before = emit(attrs::cumprod{.axis = axis, .exclusive = true}, {x});
   const Tensor after = emit(attrs::cumprod{.axis = axis, .exclusive = true, .reverse = true}, {x});
@@ -18,7 +18,7 @@ Tensor product_of_others(const Tensor& x, int64_t axis) {
 // a product of products.
 Tensors grad(const GradCall& c, const A& a) {
   Tensor dx = rules::with_axes(c.dy[0], a.axes, a.keepdims), x = c.in(0);
-  Tensors partial;  // x with one more axis multiplied up in each
+  Tensors partial;  // x with one more axis reduced in each
   for (int64_t axis : a.axes) {
     partial.push_back(x);
     x = prim::reduce(Prim::reduce_prod, x, {axis}, true);

@@ -21,8 +21,7 @@ Known known_part(const Ints& dims) {
           static_cast<int64_t>(dims.size() - numbers.size())};
 }
 
-/// `n` elements (or a multiple of n when x has None) must be a multiple of `part`, or the other way
-/// round.
+/// `n` elements (or a multiple of n when x has None) must be a multiple of `part`, or vice versa.
 void check_multiple(const Shape& x, const Ints& target, int64_t n, int64_t part) {
   const bool ok = part == 0 ? n == 0 : n % part == 0;
   if (ok) return;
@@ -54,7 +53,7 @@ Types infer(const InferCall& c, const A& a) {
           ".");
   } else if (from.open == 0) {
     check_multiple(x, a.shape, from.product, to.product);
-    // One open entry is what is left. Beside a 0 any number would do: -1 means 0.
+    // A single unknown entry follows from the rest. Beside a 0 any number would fit, so -1 means 0.
     if (to.open == 1 && to.product != 0)
       *std::find(dims.begin(), dims.end(), Shape::kUnknown) = from.product / to.product;
     else if (auto at = std::find(a.shape.begin(), a.shape.end(), kInfer);

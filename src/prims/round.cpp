@@ -1,4 +1,4 @@
-// round: the nearest integer, the even one of two.
+// round: the nearest integer; of two equally near ones, the even one.
 #include "prims/rules.h"
 
 namespace horngate {
@@ -6,7 +6,7 @@ namespace {
 
 using A = attrs::round;
 
-// With f = floor x: f below the half, f + 1 above it, and at the half whichever of them is even.
+// With f = floor x: f below the half, f + 1 above it, and at the half whichever is even.
 Tensors decompose(std::span<const Tensor> in, const A&) {
   const Tensor& x = in[0];
   if (!is_float(x.dtype())) return {x};

@@ -141,7 +141,7 @@ SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step) {
   const int64_t last = stop == kToEnd ? (forward ? n : -1) : bound(stop);
   const int64_t length = forward ? last - first : first - last;
   if (length <= 0) return {first, 0};
-  // The unsigned negation keeps the most negative step defined.
+  // Negating as unsigned is defined even for the most negative step.
   const uint64_t size = forward ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
   return {first, static_cast<int64_t>(static_cast<uint64_t>(length - 1) / size) + 1};
 }

@@ -13,24 +13,24 @@ constexpr const char* prim_name(Prim prim) {
   }
   return "?";
 }
-/// The name that the errors of a primitive begin with.
+/// The name at the start of a primitive's errors.
 template <class A>
 inline constexpr const char* kName = prim_name(A::kPrim);
 
 /// The dtypes that an operand may have.
 enum class Kind : uint8_t { any, number, floats, boolean };
 void check_kind(const char* name, const char* what, DType dtype, Kind kind);
-/// int32 or int64.
+/// Must be int32 or int64.
 void check_index(const char* name, const char* what, DType dtype);
 void check_dense(const char* name, const InferCall& c);
-/// A sparse matrix.
+/// Must be a sparse matrix.
 void check_sparse(const char* name, const char* what, const TensorType& t);
 void check_rank(const char* name, const char* what, const Shape& shape, size_t rank);
 
-/// Two dimensions that must agree: the known one, None if there is none; kConflict if they cannot.
+/// Two dimensions that must agree: the known one, None if neither is known, kConflict if they differ.
 inline constexpr int64_t kConflict = -2;
 int64_t same_dim(int64_t a, int64_t b);
-/// One dimension of NumPy broadcasting; kConflict if they do not go together.
+/// One dimension of NumPy broadcasting; kConflict if the two do not fit.
 int64_t broadcast_dim(int64_t a, int64_t b);
 Shape broadcast_shapes(const char* name, const Shape& a, const Shape& b);
 
@@ -66,7 +66,7 @@ Types along_axis(const InferCall& c, const A& a) {
   normalize_axis(kName<A>, a.axis, c.in[0].shape);
   return out;
 }
-/// int64 positions along an axis, which goes (argmax, argmin).
+/// int64 positions along an axis, which disappears (argmax, argmin).
 template <class A>
 Types position(const InferCall& c, const A& a) {
   check_dense(kName<A>, c);
@@ -78,20 +78,20 @@ Types position(const InferCall& c, const A& a) {
   return {TensorType(DType::int64, std::move(shape))};
 }
 
-/// A `shape` attribute as people write it: None where an operand supplies the entry.
+/// A `shape` attribute as users write it: None where an operand supplies the entry.
 std::string shape_text(const Ints& dims);
-/// The operand that supplies kFromOperand entries is 1-D int64; operands are counted without it.
+/// The operand that supplies kFromOperand entries is 1-D int64; `operands` does not count it.
 void check_shape_operand(const char* name, const InferCall& c, const Ints& dims, size_t operands);
 bool from_operand(const Ints& dims);
 
-/// What start:stop:step takes of n elements, as Python counts. All are numbers (or kToEnd).
+/// What start:stop:step takes of n elements, by Python's rules. All are numbers (or kToEnd).
 struct SliceRange {
   int64_t start;
   int64_t count;
 };
 SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step);
 
-/// A reduction's result (or its cotangent) with the reduced axes as 1.
+/// A reduction's result (or its cotangent) with the reduced axes put back as 1.
 Tensor with_axes(const Tensor& y, const Ints& axes, bool keepdims);
 /// 0 in the dtype of x, for select.
 Tensor zero_of(const Tensor& x);

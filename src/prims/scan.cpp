@@ -1,6 +1,6 @@
-// scan: a loop over time. At iteration i sequence k is read (and stacked result k written) at i, or at
-// length - 1 - i when reversed. Operands: xs.., initial carries.., captures..; results: final carries..,
-// ys... length 0 gives final = initial and empty ys.
+// scan: a loop over time. At iteration i, sequence k is read (and stacked result k written) at i, or at length - 1 - i
+// if reversed. Operands: xs.., initial carries.., captures..; results: final carries.., ys... Length 0 gives final =
+// initial and empty ys.
 #include "prims/scan.h"
 
 #include <algorithm>
@@ -38,11 +38,11 @@ Types infer(const InferCall& c, const A& a) {
   return out;
 }
 
-/// A state that a step makes larger or smaller would be told by the first call, as something else. A size of 1 may grow:
-/// it is repeated before the loop begins.
+/// Without this check the first call would fail, with a less helpful message, if a step changes the size of a state. A
+/// size of 1 may grow: it is repeated before the loop starts.
 void check_keeps_shape(const std::string& function, size_t state, const Shape& before,
                        const Shape& after) {
-  if (before.dims().size() != after.dims().size()) return;  // told by join
+  if (before.dims().size() != after.dims().size()) return;  // join reports it
   for (size_t i = 0; i < before.dims().size(); ++i) {
     const int64_t a = before.dim(i), b = after.dim(i);
     check(a < 0 || b < 0 || a == 1 || a == b, function,
@@ -103,8 +103,8 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
 
   Tensors results = r.carries;
   results.insert(results.end(), r.ys.begin(), r.ys.end());
-  // A carry must keep its type from step to step: where the step widens a dimension to None, the body is
-  // rebuilt on the wider parameter (the user's function is not called again).
+  // A carry must keep its type from step to step. Where the step widens a dimension to None, the body is rebuilt on the
+  // wider parameter (the user's function is not called again).
   Tensors widened;
   bool changed = false;
   for (size_t i = 0; i < carries.size(); ++i) {
@@ -171,7 +171,7 @@ Tensors grad(const GradCall& c, const A& a) {
     seeds.push_back(d_carries.back());
   }
 
-  // Differentiate the body once; what refers to forward values is cut there afterwards.
+  // Differentiate the body once; references to forward values are cut afterwards.
   Tensors targets(body.params.begin(), body.params.begin() + static_cast<int64_t>(n_x + n_c));
   targets.insert(targets.end(), body.captures.begin(), body.captures.end());
   const Tensor first = make_parameter(TensorType(DType::int64, {}), level);
@@ -221,7 +221,7 @@ Tensors grad(const GradCall& c, const A& a) {
     else
       add_sequence(emit(attrs::tape{.length = length, .inner = {t}}, {self}), 0, true, t);
   }
-  if (spec.xs.empty() && length < 0)  // any sequence says how long the loop is
+  if (spec.xs.empty() && length < 0)  // any sequence can tell how long the loop is
     add_sequence(scan.in[0], a.x_axes[0], !a.x_reversed[0],
                  make_parameter(slice_type(type_of(scan.in[0]), a.x_axes[0]), level));
   if (spec.xs.empty()) spec.length = length;
@@ -231,7 +231,7 @@ Tensors grad(const GradCall& c, const A& a) {
 
   Tensors dx(scan.in.size());
   size_t at = 0;
-  // The loop may have repeated axes of size 1 of an initial state.
+  // The loop may have repeated an initial state along axes of size 1.
   for (size_t i : live_carries) dx[n_x + i] = prim::sum_to_like(out[at++], scan.in[n_x + i]);
   for (size_t i : live_captures) dx[n_x + n_c + i] = out[at++];
   for (size_t i : live_xs) dx[i] = out[at++];

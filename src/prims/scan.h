@@ -1,4 +1,4 @@
-// Building scans: see scan.cpp for what a scan is.
+// Building scans; scan.cpp says what one is.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ struct ScanSpec {
   Tensors inits;    // carries before the first step
   Ints y_axes;      // where the time axis of each stacked result goes
   Ints y_reversed;
-  int64_t length = -1;  // needed when there are no xs
+  int64_t length = -1;  // needed if there are no xs
 };
 
 struct StepResult {
@@ -24,10 +24,10 @@ struct StepResult {
 using StepFunction =
     std::function<StepResult(const Tensors& x, const Tensors& carries, const Tensor& step)>;
 
-/// Traces the step once and gives the final carries, then the stacked ys.
+/// Traces the step once. Returns the final carries, then the stacked ys.
 Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step);
 
-/// A scan over a body that is already traced at `level`: results are carries, then ys.
+/// A scan over a body already traced at `level`: its results are carries, then ys.
 Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results,
                    const std::function<bool(const Node&)>& inside);
 

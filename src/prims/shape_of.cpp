@@ -1,4 +1,4 @@
-// shape_of: the shape of x as 1-D int64. Planning replaces it by numbers.
+// shape_of: the shape of x as 1-D int64. Planning replaces it with numbers.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -13,8 +13,8 @@ Tensors decompose(std::span<const Tensor> in, const A&) {
   return {prim::select(prim::gt(x, zero), prim::scalar(1, x.dtype()), falling)};
 }
 
-// dx = 0, not none: a loss that holds the sign of a weight beside other things still trains, as it
-// does on TensorFlow
+// dx = 0, not none, as on TensorFlow: a loss that contains the sign of a weight among other things
+// still trains
 Tensors grad(const GradCall& c, const A&) { return {prim::zeros_like(c.in(0))}; }
 
 }  // namespace

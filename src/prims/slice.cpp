@@ -1,8 +1,8 @@
-// slice: x[start:stop:step] on every axis, as Python counts.
-// On the axes in `single` it takes the one element at start, which must be there; planning checks it and empties
+// slice: x[start:stop:step] on every axis, by Python's rules.
+// On the axes in `single` it takes the one element at start, which must exist; planning checks that and empties
 // the list.
-// Operands: x, then starts if an entry of starts is kFromOperand, then stops likewise; each 1-D
-// int64 with one entry per axis.
+// Operands: x, then starts if an entry of starts is kFromOperand, then likewise stops; each 1-D int64 with one
+// entry per axis.
 #include <algorithm>
 
 #include "prims/rules.h"
@@ -14,12 +14,12 @@ using A = attrs::slice;
 
 int64_t step_of(const A& a, size_t axis) { return a.steps.empty() ? 1 : a.steps[axis]; }
 
-/// Number of elements along an axis; None when start, stop or n leave it open.
+/// Number of elements along an axis; None when it depends on an unknown start, stop or n.
 int64_t slice_dim(int64_t n, int64_t start, int64_t stop, int64_t step) {
   if (n == 0) return 0;
   const bool open = start == kFromOperand || stop == kFromOperand;
   if (n > 0 && !open) return rules::slice_range(n, start, stop, step).count;
-  // Bounds counted from the same end can be compared without n; all else may be clipped by it.
+  // Bounds counted from the same end can be compared without n; any others might be clipped by it.
   const bool comparable = !open && stop != kToEnd && (start < 0) == (stop < 0);
   if (comparable && (step > 0 ? start >= stop : start <= stop)) return 0;
   return Shape::kUnknown;
@@ -60,7 +60,7 @@ bool is_whole(const A& a, const Tensor& x, size_t i) {
          (a.stops[i] == kToEnd || (n >= 0 && a.stops[i] >= n));
 }
 
-/// Where the slice begins, as slice_range finds it, when n or the start is known at run time only.
+/// Where the slice begins, like slice_range, when n or the start is only known at run time.
 Tensor first_index(const GradCall& c, const A& a, size_t i) {
   const Tensor& x = c.in(0);
   const int64_t n = x.shape().dim(i), start = a.starts[i], step = step_of(a, i);
@@ -110,8 +110,8 @@ Tensor spread(const GradCall& c, const A& a, const Tensor& g, size_t i) {
   return prim::scatter_add(indices, g, shape_with(g, c.in(0), axis), axis);
 }
 
-// dx = zeros with dy at the elements that were taken: by padding where all is known and the step is
-// 1, by scattering along the axis otherwise
+// dx = zeros with dy at the elements that were taken: by padding if all is known and the step is 1, else by
+// scattering along the axis
 Tensors grad(const GradCall& c, const A& a) {
   const Tensor& x = c.in(0);
   const size_t rank = x.ndim();

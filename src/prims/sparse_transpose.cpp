@@ -1,4 +1,4 @@
-// sparse_transpose: rows and columns of a sparse matrix exchanged; the result is sparse.
+// sparse_transpose: a sparse matrix with rows and columns swapped; the result is sparse.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -1,4 +1,4 @@
-// stop_gradient: y = x, and nothing flows back.
+// stop_gradient: y = x, but nothing flows back.
 #include "prims/rules.h"
 
 namespace horngate {

@@ -1,5 +1,5 @@
-// sum_to: sums x down to `shape`: over the axes on the left that shape lacks and over those where
-// it has 1. What broadcasting repeats, this adds up.
+// sum_to: sums x down to `shape`: over the leading axes that shape lacks and over those where it
+// has 1. Adds up what broadcasting repeats.
 #include "prims/rules.h"
 
 namespace horngate {
@@ -19,7 +19,7 @@ Types infer(const InferCall& c, const A& a) {
     if (d == kFromOperand) d = Shape::kUnknown;
     const int64_t from = x.dim(x.ndim() - dims.size() + i);
     ok = d >= Shape::kUnknown && (d == 1 || rules::same_dim(d, from) != rules::kConflict);
-    // 1 stays 1; more than 1 may have been summed or not.
+    // 1 stays 1; a larger size may have been summed or not.
     if (d == Shape::kUnknown && from == 1) d = 1;
   }
   check(ok, "sum_to", x, " does not sum to ", rules::shape_text(a.shape), ".");
@@ -33,7 +33,7 @@ Tensors grad(const GradCall& c, const A&) {
   return dx;
 }
 
-// Which axes to sum is known as soon as the shape is: an axis that stays has the size of x.
+// The shape alone tells which axes to sum: an axis that stays has the size of x.
 Tensors decompose(std::span<const Tensor> in, const A& a) {
   if (rules::from_operand(a.shape)) return {};
   const Tensor& x = in[0];

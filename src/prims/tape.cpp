@@ -1,6 +1,7 @@
 // tape(scan): a value of the scan's body, stacked over the steps along a new first axis. The gradient of a
-// scan refers to what it needs; planning gathers the tapes of a scan as further outputs of it, so the
-// forward loop runs once. Its cotangent is injected into the gradient of the scan (see grad/reverse.cpp).
+// scan refers to the values it needs this way; planning turns all tapes of a scan into additional outputs,
+// so the forward loop runs once. The cotangent of a tape goes into the gradient of the scan (see
+// grad/reverse.cpp).
 #include "prims/build.h"
 
 namespace horngate {

@@ -1,5 +1,5 @@
 // top_k: the k largest elements along the last axis, largest first, and their int32 positions;
-// equals in order of position.
+// equal elements in order of position.
 #include "prims/rules.h"
 
 namespace horngate {
@@ -19,8 +19,8 @@ Types infer(const InferCall& c, const A& a) {
   return {TensorType(c.in[0].dtype, shape), TensorType(DType::int32, shape)};
 }
 
-// dx = zeros with dy at the positions found. Rows are numbered through, so that one scatter along a
-// flat axis does them all: element (row, position) is row * n + position.
+// dx = zeros with dy at the positions found. Numbering all elements, (row, position) as row * n +
+// position, lets one scatter along a flat axis do all rows.
 Tensors grad(const GradCall& c, const A& a) {
   const Tensor &x = c.in(0), &dy = c.dy[0];
   if (!dy.defined()) return {Tensor()};

@@ -6,7 +6,7 @@ namespace {
 
 using A = attrs::transpose;
 
-/// The permutation that undoes perm; fails when perm is not one.
+/// The permutation that undoes perm; fails if perm is not a permutation.
 Ints inverse(const Ints& perm, size_t rank) {
   Ints result(rank, -1);
   bool ok = perm.size() == rank;
