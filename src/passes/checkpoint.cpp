@@ -17,9 +17,9 @@ namespace {
 
 std::atomic<size_t> chosen_budget{0};
 
-constexpr int64_t kShortest = 4;  // loops with fewer steps stay whole
+constexpr int64_t kShortest = 4;  // shorter loops stay whole
 
-/// How many steps a block has: a divisor of the length near its root, or the root itself with a shorter rest.
+/// Steps per block: a divisor of the length near its square root, or else the root itself with a shorter rest.
 int64_t block_length(int64_t length) {
   const double root = std::sqrt(static_cast<double>(length));
   int64_t best = 0;
@@ -33,7 +33,7 @@ int64_t block_length(int64_t length) {
   return best ? best : std::llround(root);
 }
 
-/// A loop as parts: operands and attributes in the order of the body's inputs and results.
+/// A loop taken apart: operands and attributes in the order of the body's inputs and results.
 struct Loop {
   const GraphNode* node;
   attrs::scan a;
@@ -52,10 +52,10 @@ struct Loop {
   }
 };
 
-/// Which results of one loop only another one reads, backwards.
+/// Two loops, with the results of the first that only the second reads, backwards.
 struct Pair {
   size_t forward, backward;        // nodes
-  std::map<ValueId, size_t> tape;  // value in the graph: which of the forward loop's ys it is
+  std::map<ValueId, size_t> tape;  // value in the graph: its number among the forward loop's ys
 };
 
 std::vector<Pair> find_pairs(const Graph& g, size_t budget) {
@@ -104,7 +104,7 @@ std::vector<Pair> find_pairs(const Graph& g, size_t budget) {
   return pairs;
 }
 
-/// The body with a further capture that is added to the number of the step.
+/// The body with an additional capture that is added to the step number.
 GraphRef with_first_step(const Loop& loop) {
   const Graph& from = loop.body();
   Rewriter r;
@@ -120,7 +120,7 @@ GraphRef with_first_step(const Loop& loop) {
   return std::make_shared<const Graph>(r.finish(std::move(outputs)));
 }
 
-/// The body as it runs a second time: lines are printed once.
+/// The body for the second run, without prints: each line is printed once.
 GraphRef without_prints(const Graph& from) {
   Rewriter r;
   std::vector<ValueId> now(from.values.size(), kNoValue);
@@ -146,7 +146,7 @@ TensorType without_axis(TensorType t, int64_t axis) {
 
 using Values = std::vector<ValueId>;
 
-/// Emits loops of one of the two kinds: over some steps, or over blocks of them.
+/// Emits loops of one of the two kinds: over some of the steps, or over blocks of them.
 class LoopMaker {
  public:
   LoopMaker(const Loop& loop, bool again) : loop_(loop), body_(loop.node->bodies[0]) {
@@ -155,7 +155,7 @@ class LoopMaker {
     if (again) body_ = without_prints(*body_);
   }
 
-  /// The loop over `length` steps, the first of which has the number `first`. `ys`: which of its results are wanted.
+  /// The loop over `length` steps, the first of them number `first`. `ys`: which of its results are wanted.
   SmallVec<ValueId, 1> emit(Rewriter& r, const Values& xs, const Values& carries,
                             const Values& captures, ValueId first, int64_t length,
                             const std::vector<size_t>& ys) const {
@@ -193,7 +193,7 @@ class LoopMaker {
   bool counts_;
 };
 
-/// A loop over blocks while it is put together.
+/// A loop over blocks under construction.
 struct BlockLoop {
   GraphNode node{Prim::scan, {}, {}, {}, {}, {}};
   attrs::scan a;
@@ -233,8 +233,8 @@ struct BlockLoop {
   }
 };
 
-/// Times are those of the forward loop. A sequence is flipped when time t is at length - 1 - t. The first part has
-/// whole blocks, the rest comes after it in time.
+/// Times are those of the forward loop. A sequence is flipped when time t is at length - 1 - t. The whole blocks
+/// come first, the rest follows them in time.
 class PairRewriter {
  public:
   PairRewriter(Rewriter& r, std::vector<ValueId>& now, const Graph& g, const Pair& pair,
@@ -313,7 +313,7 @@ class PairRewriter {
   static ValueId number(Rewriter& r, int64_t value) {
     return r.constant(Array::full(DType::int64, {}, static_cast<double>(value)));
   }
-  /// start + sign * block * (steps of a block)
+  /// start + sign * block * (steps per block)
   ValueId step_of_block(Rewriter& r, ValueId block, int64_t start, int64_t sign) const {
     const ValueId steps = r.emit(Prim::mul, {block, number(r, sign * block_)});
     return start == 0 ? steps : r.emit(Prim::add, {steps, number(r, start)});
@@ -344,7 +344,7 @@ class PairRewriter {
     return r_.emit(attrs::concat{.axis = axis}, {first, rest});
   }
 
-  /// The steps behind the blocks have a tape as ever; then the results are joined.
+  /// The steps after the blocks keep an ordinary tape; then the results are joined.
   void finish_forward(const LoopMaker& loop, Values made) {
     Values late;
     if (rest_) {
@@ -430,7 +430,7 @@ class PairRewriter {
   std::vector<size_t> kept_, tapes_,
       all_;  // ys: wanted as they are, for the tape; all of the backward loop
   Values checkpoints_;
-  std::map<ValueId, ValueId> late_tapes_;  // of the steps behind the blocks
+  std::map<ValueId, ValueId> late_tapes_;  // of the steps after the blocks
 };
 
 }  // namespace

@@ -7,8 +7,8 @@
 namespace horngate {
 namespace {
 
-/// The graph with only the marked nodes, values renumbered; inputs all stay. Moves what it keeps: graphs may have
-/// millions of nodes.
+/// The graph reduced to the marked nodes, with values renumbered; all inputs stay. Moves instead of copying, as
+/// graphs may have millions of nodes.
 Graph keep_nodes(Graph g, const std::vector<uint8_t>& keep) {
   Graph out;
   out.values.reserve(g.values.size());
@@ -51,7 +51,7 @@ std::vector<uint8_t> needed_nodes(const Graph& g, std::vector<uint8_t>& used) {
   return keep;
 }
 
-/// Which inputs the outputs of a body at `roots` (indices) depend on.
+/// Which inputs the live outputs of a body depend on.
 std::vector<uint8_t> inputs_reached(const Graph& body, const std::vector<uint8_t>& output_live) {
   std::vector<uint8_t> used(body.values.size(), 0);
   for (size_t i = 0; i < body.outputs.size(); ++i)
@@ -70,7 +70,7 @@ T filtered(const T& items, const std::vector<uint8_t>& live, size_t first) {
   return out;
 }
 
-/// Drops the ys, carries and captures of a scan that nothing needs. `used` tells which values are.
+/// Drops the ys, carries and captures of a scan that nothing needs. `used` marks the values that are.
 void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
   attrs::scan a = n.as<attrs::scan>();
   const Graph& body = *n.bodies[0];
@@ -79,7 +79,7 @@ void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
   const size_t n_cap = n.in.size() - n_x - n_c;
   std::vector<uint8_t> live(n_out, 0);
   for (size_t i = 0; i < n_out; ++i) live[i] = used[n.out[i]];
-  // A carry lives when its final value is used or when something that lives reads it.
+  // A carry lives if its final value is used or something that lives reads it.
   std::vector<uint8_t> reached;
   for (bool changed = true; changed;) {
     changed = false;
@@ -90,14 +90,14 @@ void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
   std::vector<uint8_t> keep_input(n_x + n_c + n_cap + 1, 1);
   size_t kept_x = 0;
   for (size_t i = 0; i < n_x; ++i) kept_x += keep_input[i] = reached[i];
-  if (kept_x == 0 && n_x > 0 && a.length < 0) keep_input[0] = 1;  // it says how long the loop is
+  if (kept_x == 0 && n_x > 0 && a.length < 0) keep_input[0] = 1;  // it tells how long the loop is
   for (size_t i = 0; i < n_c; ++i) keep_input[n_x + i] = live[i];
   for (size_t i = 0; i < n_cap; ++i) keep_input[n_x + n_c + i] = reached[n_x + n_c + i];
 
   Graph slim = body;
   slim.inputs = filtered(body.inputs, keep_input, 0);
   slim.outputs = filtered(body.outputs, live, 0);
-  // Inputs that are gone are not read by anything that is left.
+  // Nothing that is left reads the inputs that are gone.
   std::vector<uint8_t> body_used(body.values.size(), 0);
   for (ValueId v : slim.outputs) body_used[v] = 1;
   const std::vector<uint8_t> keep = needed_nodes(slim, body_used);
@@ -155,7 +155,7 @@ Split split(const Graph& graph, const std::vector<ValueId>& needed) {
     for (ValueId v : graph.nodes[i].in) used[v] = 1;
     for (ValueId v : graph.nodes[i].out) made[v] = 1;
   }
-  // Constants are cheap to have twice, and the second part can fold them.
+  // Constants are cheap to duplicate, and the second part can fold them.
   for (size_t i = 0; i < graph.nodes.size(); ++i)
     if (graph.nodes[i].prim == Prim::constant) made[graph.nodes[i].out[0]] = 0;
   std::vector<ValueId> crossing = needed;

@@ -9,7 +9,8 @@ constexpr size_t kMaxBytes = 4096;
 bool foldable(const GraphNode& n) {
   const Primitive& p = primitive(n.prim);
   if (n.in.empty() || !n.bodies.empty() || (p.flags & (kRandom | kEffect))) return false;
-  // A broadcast costs nothing where it is read, and a scalar behind it can be an immediate operand.
+  // A broadcast costs nothing where it is read, and the scalar under it can be an immediate
+  // operand.
   if (n.prim == Prim::broadcast) return false;
   return p.how == How::elementwise || p.how == How::reduction || n.prim == Prim::transpose ||
          n.prim == Prim::concat || n.prim == Prim::slice;

@@ -6,7 +6,7 @@
 
 namespace horngate {
 
-/// The constant that the node is, emitted into the rewriter; kNoValue when it is none or not worth it.
+/// The node as a constant, emitted into the rewriter; kNoValue if it is not constant or not worth it.
 ValueId fold_constants(Rewriter& rewriter, const GraphNode& node, Evaluate evaluate);
 
 }  // namespace horngate

@@ -1,4 +1,4 @@
-// HORNGATE_LOG: shows each stage of a program on standard error, for people who look into plans.
+// HORNGATE_LOG: prints each stage of a program to standard error, for people who study plans.
 #include <cstdio>
 #include <cstdlib>
 #include <string>

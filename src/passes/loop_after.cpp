@@ -52,7 +52,7 @@ std::optional<ValueId> LoopRewriter::part_of_larger_sum(const GraphNode& n, int 
   const ValueId last = n.in[n.in.size() - 1];
   const auto part = in_.parts.find(last);
   if (part == in_.parts.end() || !in_.shares_whole(n)) return std::nullopt;
-  // The axis of the result that is the concat's.
+  // The axis of the result that corresponds to the concat's.
   int64_t axis = part->second.axis;
   const auto count = [](const Ints& v, int64_t below) {
     return std::count_if(v.begin(), v.end(), [&](int64_t i) { return i < below; });
@@ -145,7 +145,8 @@ std::optional<int64_t> LoopRewriter::operand_axis(const GraphNode& n, int64_t wa
   size_t shallowest = SIZE_MAX;
   for (ValueId v : n.in)
     if (in_.from[v] != 0) shallowest = std::min(shallowest, body_.values[v].shape.ndim());
-  // The loop stacks along the first axis for nothing; then a small result is turned rather than large operands.
+  // The loop stacks along the first axis for free; then transposing a small result is better than transposing
+  // large operands.
   size_t bytes = 0;
   for (ValueId v : n.in)
     if (in_.from[v] != 0 && stacked_[v].value == kNoValue) bytes += body_.values[v].nbytes();

@@ -83,7 +83,7 @@ bool LoopRewriter::put_time_first(const std::vector<Stacked>& form,
 }
 
 void LoopRewriter::move_out(const GraphNode& n) {
-  if (!n.bodies.empty() || n.prim == Prim::gather) return;  // may fail where no step runs
+  if (!n.bodies.empty() || n.prim == Prim::gather) return;  // could fail although no step runs
   if (invariants_are_out(n)) r_.copy(body_, n, outer_);
 }
 

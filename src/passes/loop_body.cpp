@@ -73,7 +73,7 @@ bool LoopBody::shares_whole(const GraphNode& n) const {
   return 2 * width > graph.values[whole.whole].shape.dim(static_cast<size_t>(whole.axis));
 }
 
-/// Carries that only gather a sum: c' = c + f(...), where f can be summed after the loop.
+/// Carries that only accumulate a sum: c' = c + f(...), where f can be summed after the loop.
 void LoopBody::find_sums() {
   summand.assign(n_c, kNoValue);
   for (size_t i = 0; i < n_c; ++i) {
@@ -101,7 +101,8 @@ bool LoopBody::can_sum(ValueId f) const {
       open.push_back(n->in[0]);
     } else {
       if (!sums_over_time(*n)) return false;
-      // One operand for all steps would be another form, which practice has not shown.
+      // An operand that is the same in all steps would need another form, which has not come up in
+      // practice.
       for (ValueId v : n->in)
         if (from[v] == 0) return false;
     }

@@ -1,4 +1,4 @@
-// What the body of a scan is made of, as far as moving work out of the loop needs it.
+// The parts of a scan's body, as needed to move work out of the loop.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct LoopBody {
     return maker_[v] < 0 ? nullptr : &graph.nodes[static_cast<size_t>(maker_[v])];
   }
 
-  /// Whether products of the same value with parts of one concat need most of it.
+  /// Whether the products of one value with parts of a concat need most of that concat.
   bool shares_whole(const GraphNode& n) const;
 
   const Graph& graph;

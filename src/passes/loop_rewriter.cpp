@@ -1,4 +1,4 @@
-// The order of the work on one scan, and the loop with what is left.
+// The order of the work on one scan, and the loop that is left.
 #include "passes/loop_rewriter.h"
 
 #include <algorithm>
@@ -12,10 +12,11 @@ SmallVec<ValueId, 1> LoopRewriter::run() {
   find_movable();
   for (size_t i = 0; i < in_.n_c; ++i)
     if (in_.summand[i] != kNoValue) sums_.push_back(i);
-  // Products choose how their operands are stacked; sums of single values then take what is there.
+  // Large products first choose how their operands are stacked; sums of single values then use what
+  // is there.
   std::stable_sort(sums_.begin(), sums_.end(),
                    [&](size_t a, size_t b) { return types_[a].nbytes() > types_[b].nbytes(); });
-  planning_ = true;  // what the results need from the loop
+  planning_ = true;  // find out what the results need from the loop
   results();
   const SmallVec<ValueId, 1> loop = emit_loop();
   for (size_t i = 0; i < requests_.size(); ++i)
@@ -61,7 +62,7 @@ SmallVec<ValueId, 1> LoopRewriter::emit_loop() {
     if (now[n.out[0]] != kNoValue) continue;
     const bool possible =
         std::all_of(n.in.begin(), n.in.end(), [&](ValueId v) { return now[v] != kNoValue; });
-    if (possible) body.copy(body_, n, now);  // else it reads a sum that is taken after the loop
+    if (possible) body.copy(body_, n, now);  // else it reads a sum that is only known after the loop
   }
   Types types;
   for (size_t i : in_.kept_carries) {

@@ -1,4 +1,4 @@
-// Takes out of one scan what need not be done step by step; see loops.cpp.
+// Takes work out of one scan that need not be done step by step; see loops.cpp.
 #pragma once
 
 #include <map>
@@ -32,47 +32,47 @@ class LoopRewriter {
     bool reversed;
     ValueId value = kNoValue;
   };
-  static constexpr int kDeepest = 16;  // of products that follow each other behind the loop
+  static constexpr int kDeepest = 16;  // products in a row after the loop
 
   // loop_before.cpp
 
   /// Emits before the loop: what is the same in each step, and products of sequences with all that they need.
   void hoist();
-  /// Which nodes of sequences have a stacked form, and where its time axis is; wanted, per node: it is computed so.
+  /// Which nodes on sequences have a stacked form, and where its time axis is. `wanted`, per node: compute it that
+  /// way.
   std::vector<Stacked> plan_hoisting(std::vector<uint8_t>& wanted) const;
-  /// A loop reads slices along the first axis in place. Where a product makes more than it reads, its sequences
-  /// are turned so that its result lies so.
+  /// A loop reads slices along the first axis in place. Where a product makes more than it reads, its sequences are
+  /// transposed so that the result has time first.
   bool put_time_first(const std::vector<Stacked>& form, const std::vector<uint8_t>& wanted);
-  /// The same in each step: computed once. Constants stay in the body too, where they cost nothing.
+  /// What is the same in each step is computed once. Constants stay in the body too, where they cost nothing.
   void move_out(const GraphNode& n);
 
   // loop_after.cpp
 
-  /// What may go behind the loop: a product that no step needs, and what follows one on its way out.
+  /// What can move after the loop: a product that no step needs, and whatever follows it on the way out.
   void find_movable();
-  /// One value per result of the scan. Runs twice: first it finds what the loop must stack (the values it
-  /// returns then mean nothing), then, with the loop there, it emits.
+  /// One value per result of the scan. Runs twice: first to find what the loop must stack (the values it returns
+  /// then mean nothing), then, when the loop exists, to emit.
   SmallVec<ValueId, 1> results();
   /// The sum of f over all steps. The depth is bounded by can_sum.
   ValueId sum_of(ValueId f, int depth);
-  /// Where the last operand is a part of a concat (the gates of one cell), the sum is a slice of the sum with all
-  /// of the concat, which the other parts share.
+  /// If the last operand is part of a concat (the gates of one cell), the sum is a slice of the sum over the whole
+  /// concat, which the other parts share.
   std::optional<ValueId> part_of_larger_sum(const GraphNode& n, int depth);
   ValueId sum_of_operands(const GraphNode& n, const SmallVec<ValueId, 4>& in, int depth);
-  /// A sum may be taken in any order: that in which most of the operands are there already. What the loop hands
-  /// out once it need not hand out again, and turning a small operand is better than a large one.
+  /// A sum may be taken in any order, so choose the one for which most operands are already there. The loop should
+  /// not stack a value twice, and transposing a small operand is better than a large one.
   Stacked form_of_sum(const GraphNode& n, const SmallVec<ValueId, 4>& in) const;
   /// A value of the body for all steps, along that axis and in that order.
   ValueId all_steps(ValueId v, int64_t axis, bool reversed, int depth);
-  /// Along which axis the operands should be stacked so that the result is stacked along `wanted`, or anywhere.
+  /// The axis along which operands should be stacked to have the result stacked along `wanted`, or else anywhere.
   std::optional<int64_t> operand_axis(const GraphNode& n, int64_t wanted) const;
   const Request* requested(ValueId v, int64_t axis, bool reversed) const;
   ValueId request(ValueId v, int64_t axis, bool reversed);
 
   // loop_rewriter.cpp
 
-  /// The loop with what is left. Sequences, carries and captures that nothing reads any more are dropped when
-  /// dead code goes.
+  /// The loop that is left. Sequences, carries and captures that nothing reads any more go with the dead code.
   SmallVec<ValueId, 1> emit_loop();
   bool invariants_are_out(const GraphNode& n) const;
   ValueId arranged(const Stacked& s, int64_t axis, bool reversed);
@@ -105,10 +105,10 @@ class LoopRewriter {
   const Types& types_;
   const attrs::scan a_;
   const Graph& body_;
-  const LoopBody in_;  // what the body is made of
+  const LoopBody in_;  // the parts of the body
   bool planning_ = true;
   std::vector<ValueId> kept_results_;
-  std::vector<ValueId> outer_;    // per value of the body that is the same in each step: that value
+  std::vector<ValueId> outer_;    // per value of the body that is the same in each step: its value outside
   std::vector<Stacked> stacked_;  // per value of the body: its form before the loop, if it has one
   std::vector<ValueId> hoisted_;
   std::vector<size_t> sums_;  // carries that sum up, large ones first

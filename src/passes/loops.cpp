@@ -1,8 +1,9 @@
 // Loops: what a scan need not do step by step is done before or after it, for all steps at once.
 //   - what is the same in each step is computed once, before;
-//   - a product that depends on sequences only (x_t W) becomes one product over all steps, before (hoisting);
-//   - a product that no later step needs (dx_t = dz_t W') becomes one, after; so does a sum of products over the
-//     steps (dR = sum of h_t' dz_t, sinking). The loop then hands out the operands (dz_t).
+//   - a product that depends only on sequences (x_t W) becomes one product over all steps, before (hoisting);
+//   - a product that no later step needs (dx_t = dz_t W') becomes one product, after; so does a sum of products
+//   over
+//     the steps (dR = sum of h_t' dz_t, sinking). The loop then stacks the operands (dz_t).
 #include <algorithm>
 
 #include "ir/switches.h"
@@ -13,7 +14,7 @@
 namespace horngate {
 namespace {
 
-/// Slices of one matrix, put together in their order, are that matrix again: where each operand begins.
+/// Where each operand begins in the matrix it is a slice of: joined in that order, slices give the matrix back.
 std::vector<int64_t> first_columns(const Rewriter& r, const GraphNode& loop) {
   std::vector<int64_t> order;
   for (ValueId v : loop.in) {

@@ -1,7 +1,7 @@
 // Products in a loop's body with matrices that are the same in each step:
 //   x A, x B, ..        become  x [A B ..] and slices of it
 //   x A + y B + ..      becomes [x y ..] [A; B; ..]
-// The large matrices are put together once, before the loop.
+// The large matrices are joined once, before the loop.
 #include <algorithm>
 #include <map>
 
@@ -28,7 +28,7 @@ class ProductMerger {
   }
 
  private:
-  /// x (.., k) times a matrix: its contracted axis.
+  /// x (.., k) times a matrix; `axis` is the contracted axis of the matrix.
   struct Product {
     ValueId x, matrix;
     int64_t axis;
@@ -64,7 +64,7 @@ class ProductMerger {
       }
     }
     for (ValueId v : g_.outputs) ++uses_[v];
-    // Products of one x, in the order of the nodes.
+    // Products of the same x, in node order.
     for (const GraphNode& n : g_.nodes)
       if (const auto p = product_of(n)) families_[{p->x, p->axis}].push_back(&n);
   }
@@ -98,7 +98,7 @@ class ProductMerger {
       r_.copy(g_, n, now_);
   }
 
-  /// All products of one x whose matrices are there already.
+  /// Merges all products of one x whose matrices are already known.
   bool merge_family(const GraphNode& n) {
     const auto p = product_of(n);
     if (!p) return false;
@@ -123,7 +123,7 @@ class ProductMerger {
     return true;
   }
 
-  /// The sum of two products that are used only here; x that comes from sequences alone is left for hoisting.
+  /// The sum of two products used only here. If x comes from sequences alone, it is left for hoisting.
   ValueId merge_sum(const GraphNode& n) {
     if (!(g_.values[n.in[0]] == g_.values[n.in[1]]) || n.in[0] == n.in[1]) return kNoValue;
     Product parts[2];
@@ -161,7 +161,7 @@ class ProductMerger {
   std::vector<ValueId> now_;
   std::vector<int32_t> maker_;
   std::vector<uint32_t> uses_;
-  std::vector<uint8_t> varies_, carried_;  // from step to step; not by the sequences alone
+  std::vector<uint8_t> varies_, carried_;  // between steps; through more than the sequences
   std::map<std::pair<ValueId, int64_t>, std::vector<const GraphNode*>> families_;
   std::map<ValueId, Product> sums_;
   std::map<ValueId, int64_t> order_;

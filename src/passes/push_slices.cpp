@@ -1,5 +1,5 @@
-// Slices of an element-wise result, none of which overlap, become element-wise results of slices: the gates of a
-// cell, cut from one array of sums, are then one group that reads what it needs where it lies.
+// Non-overlapping slices of an element-wise result become element-wise results of slices: the gates of a cell,
+// cut from one array of sums, are then one group that reads its operands in place.
 #include <algorithm>
 #include <map>
 
@@ -40,7 +40,7 @@ class SlicePusher {
     return n.in.empty() ? std::nullopt : axis_range(n, g_.values[n.in[0]].shape);
   }
 
-  /// axis_[v]: all that reads v is slices along that axis, or such values made of it.
+  /// Sets axis_[v] if v is read only by slices along that axis, or by values of which the same is true.
   void analyse() {
     axis_.assign(g_.values.size(), kNone);
     std::vector<std::vector<uint32_t>> readers(g_.values.size());
@@ -74,9 +74,9 @@ class SlicePusher {
         fits &= here != kNone && (axis == kNone || here == axis);
         axis = here;
       }
-      // Of one element only nothing can be cut: there an operand of one is not a repeated one.
+      // An axis of size 1 cannot be cut, and there an operand of size 1 would look broadcast.
       fits = fits && g_.values[v].shape.dim(static_cast<size_t>(axis)) > 1;
-      // Several readers of a value that is not sliced itself would compute it once each.
+      // If v were not sliced by each of its readers, they would each compute it again.
       fits &= ranges.size() == readers[v].size() || readers[v].size() == 1;
       std::sort(ranges.begin(), ranges.end());
       for (size_t k = 1; k < ranges.size(); ++k) fits &= ranges[k - 1].stop <= ranges[k].start;
@@ -84,7 +84,7 @@ class SlicePusher {
     }
   }
 
-  /// The part of a value, with the slices pushed above the element-wise nodes; recursion is bounded by kDeepest.
+  /// The part of a value, with slices pushed above the element-wise nodes; kDeepest bounds the recursion.
   ValueId part(ValueId v, const AxisRange& range) {
     const auto key = std::pair(v, range);
     if (const auto it = parts_.find(key); it != parts_.end()) return it->second;

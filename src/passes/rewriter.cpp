@@ -1,4 +1,4 @@
-// Rewriter: building, and common subexpressions. simplify.cpp has the local rules.
+// Rewriter: building, and common subexpressions. The local rules are in simplify.cpp.
 #include "passes/rewriter.h"
 
 #include <bit>
@@ -22,7 +22,7 @@ class AttrHash final : public AttrVisitor {
     for (int64_t i : v) mix(static_cast<uint64_t>(i));
   }
   void operator()(const char*, const Array& v) override {
-    // Small constants merge by content, large ones only with themselves.
+    // Small constants are merged by content, large ones only by identity.
     if (v.nbytes() <= 64 && v.is_contiguous())
       for (size_t i = 0; i < v.nbytes(); ++i) mix(static_cast<const uint8_t*>(v.raw())[i]);
     else

@@ -1,5 +1,5 @@
-// Rewriter: builds a graph node by node, merging equal nodes and applying local simplifications. Passes walk
-// the old graph and emit into one.
+// Rewriter: builds a graph node by node, merging equal nodes and applying local simplifications. Passes walk the
+// old graph and emit into a rewriter.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ class Rewriter {
  public:
   Graph graph;
 
-  /// Room for about as much as `like` has.
+  /// Reserves room for about as much as `like` has.
   void reserve(const Graph& like);
-  /// The graph, at the end. Nothing else is kept.
+  /// Returns the finished graph; nothing else is kept.
   Graph finish(std::vector<ValueId> outputs);
   ValueId input(const TensorType& type);
-  /// Emits a node whose results have these types. Equal nodes become one; identities vanish. The result ids
-  /// may be those of values that exist already.
+  /// Emits a node whose results have these types. Equal nodes become one; identities vanish. The resulting ids
+  /// may be those of existing values.
   SmallVec<ValueId, 1> emit(GraphNode node, const Types& types);
   /// The same for one result, types inferred.
   ValueId emit(Prim prim, SmallVec<ValueId, 4> in, AttrRef attrs = {});
@@ -29,11 +29,10 @@ class Rewriter {
   ValueId emit(A a, SmallVec<ValueId, 4> in) {
     return emit(A::kPrim, std::move(in), AttrRef(new AttrsOf<A>(std::move(a))));
   }
-  /// Emits a node of another graph as it is: `now` has the values that stand for its operands and gets those that
-  /// stand for its results.
+  /// Emits a node of another graph unchanged: `now` maps that graph's values to ours and receives the results.
   void copy(const Graph& from, const GraphNode& node, std::vector<ValueId>& now);
   ValueId constant(const Array& value);
-  /// One that is not merged with an equal one.
+  /// A constant that is never merged with an equal one.
   ValueId own_constant(const Array& value);
   const TensorType& type(ValueId v) const { return graph.values[v]; }
   /// The node that makes v, or nullptr for inputs.
@@ -43,7 +42,7 @@ class Rewriter {
   Types infer(const GraphNode& node) const;
 
  private:
-  /// The value that stands for the node's result, or kNoValue. May rewrite the node.
+  /// The value that replaces the node's result, or kNoValue. May rewrite the node.
   ValueId simplify(GraphNode& node, const Types& types);
   ValueId repeated_scalar(ValueId v) const;
   ValueId add_paddings(const GraphNode& node);
@@ -53,8 +52,8 @@ class Rewriter {
   const bool simplifies_ = is_on(Pass::simplify), merges_ = is_on(Pass::cse);
   std::vector<int32_t> maker_;  // per value: index of its node, -1 for inputs
   NumberTable by_hash_;
-  ValueId ends_of_ = kNoValue;  // the concat that was sliced last
-  std::vector<int64_t> ends_;   // of its parts, along its axis
+  ValueId ends_of_ = kNoValue;  // the last concat that was sliced
+  std::vector<int64_t> ends_;   // where its parts end, along its axis
 };
 
 uint64_t hash_attrs(Prim prim, const Attrs* attrs);

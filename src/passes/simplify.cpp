@@ -1,5 +1,5 @@
-// Local rules of the Rewriter: a node that does nothing is its operand; views of views, slices of concats and
-// sums of paddings become simpler nodes.
+// Local rules of the Rewriter: a node that does nothing becomes its operand; views of views, slices of
+// concats and sums of paddings become simpler nodes.
 #include <algorithm>
 
 #include "passes/rewriter.h"
@@ -16,14 +16,14 @@ bool is_whole_slice(const attrs::slice& a, const Shape& in, const Shape& out) {
 
 }  // namespace
 
-/// The scalar that is repeated to make v, or kNoValue.
+/// The scalar that v repeats, or kNoValue.
 ValueId Rewriter::repeated_scalar(ValueId v) const {
   const GraphNode* n = maker(v);
   if (!n || n->prim != Prim::broadcast || n->in.size() != 1) return kNoValue;
   return graph.values[n->in[0]].shape.ndim() == 0 ? n->in[0] : kNoValue;
 }
 
-/// Two paddings by zeros that lie side by side are the padding of one concat.
+/// The sum of two zero paddings that lie side by side is the padding of one concat.
 ValueId Rewriter::add_paddings(const GraphNode& n) {
   const GraphNode *a = maker(n.in[0]), *b = maker(n.in[1]);
   if (!a || !b || a->prim != Prim::pad || b->prim != Prim::pad) return kNoValue;
@@ -80,13 +80,13 @@ ValueId Rewriter::simplify_concat(GraphNode& n, const TensorType& out) {
   return emit(slice_along(out.shape.ndim(), all), {source});
 }
 
-/// A slice within one part of a concat.
+/// A slice that lies within one part of a concat.
 ValueId Rewriter::slice_of_concat(const GraphNode& n, const TensorType& out) {
   const GraphNode* from = maker(n.in[0]);
   if (!from || from->prim != Prim::concat || !out.shape.is_static()) return kNoValue;
   const auto r = axis_range(n, graph.values[n.in[0]].shape);
   if (!r || static_cast<int64_t>(r->axis) != from->as<attrs::concat>().axis) return kNoValue;
-  // Where the parts end: the gradient of a concat has a slice for each of them.
+  // Keep where the parts end: the gradient of a concat slices each of them.
   const ValueId whole = n.in[0];
   if (ends_of_ != whole) {
     ends_of_ = whole;
@@ -94,7 +94,7 @@ ValueId Rewriter::slice_of_concat(const GraphNode& n, const TensorType& out) {
     for (ValueId part : from->in)
       ends_.push_back((ends_.empty() ? 0 : ends_.back()) + graph.values[part].shape.dim(r->axis));
   }
-  // The first part that the slice does not lie behind. Empty ones in front of it hold nothing.
+  // The first part that reaches the end of the slice. Empty ones before it hold nothing.
   const auto at = std::lower_bound(ends_.begin(), ends_.end(), r->stop);
   if (at == ends_.end()) return kNoValue;
   const int64_t begin = at == ends_.begin() ? 0 : *std::prev(at);
@@ -110,12 +110,12 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
     double v = 0;
     return scalar_constant(n.in[i], &v) && v == wanted;
   };
-  // An operand that already has the result's type may stand for it.
+  // An operand that already has the result's type may replace it.
   const auto fits = [&](size_t i) { return graph.values[n.in[i]] == out && out.shape.is_static(); };
   const auto fits_scalar = [&](size_t i, size_t other) {
     return fits(i) || (graph.values[n.in[other]].shape.ndim() == 0 && graph.values[n.in[i]] == out);
   };
-  // Whatever moves the elements of a repeated scalar around gives that scalar, repeated.
+  // Moving the elements of a repeated scalar around gives the same scalar, repeated.
   const auto repeats = [&]() -> ValueId {
     const ValueId scalar = out.shape.is_static() ? repeated_scalar(n.in[0]) : kNoValue;
     return scalar == kNoValue ? kNoValue
@@ -129,7 +129,7 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
     case Prim::squeeze: {
       if (fits(0)) return n.in[0];
       if (const ValueId v = repeats(); v != kNoValue) return v;
-      // Static views of views look at the first one.
+      // A static view of a view becomes a view of the original.
       const GraphNode* from = maker(n.in[0]);
       if (from && out.shape.is_static() &&
           (from->prim == Prim::reshape || from->prim == Prim::expand_dims ||

@@ -14,9 +14,9 @@ struct AxisRange {
   auto operator<=>(const AxisRange&) const = default;
 };
 
-/// What a slice with steps of 1 takes of `from`, the shape of its operand, when it cuts exactly one axis.
+/// What a slice with step 1 takes from its operand, whose shape is `from`, if it cuts exactly one axis.
 std::optional<AxisRange> axis_range(const GraphNode& node, const Shape& from);
-/// That slice of an array with so many axes.
+/// That slice of an array of this rank.
 attrs::slice slice_along(size_t rank, const AxisRange& range);
 
 }  // namespace horngate

@@ -1,5 +1,5 @@
-// specialise: every dimension becomes a number; shape arithmetic becomes constants; what only existed because
-// of None (shape_of, sum_to, shape operands) disappears.
+// specialise: every dimension becomes a number and shape arithmetic becomes constants; what only existed
+// because of None (shape_of, sum_to, shape operands) disappears.
 #include <algorithm>
 #include <unordered_map>
 
@@ -37,13 +37,13 @@ class Specialiser {
   }
 
  private:
-  /// What a loop or a branch is called in messages.
+  /// How messages call a loop or a branch.
   static const char* called(const GraphNode& n) {
     return n.name.function ? n.name.function : n.prim == Prim::scan ? "rnn" : "switch";
   }
 
   void visit(const GraphNode& n) {
-    // What depends on a value whose shape is not known yet waits for the next stage.
+    // Whatever depends on a value of still unknown shape waits for the next stage.
     for (ValueId v : n.in)
       if (now_[v] == kNoValue) return;
     if (n.prim == Prim::scan) return visit_scan(n);
@@ -57,14 +57,14 @@ class Specialiser {
       return;
     }
     const Types types = r_.infer(copy);
-    if (n.prim == Prim::assign) {  // it has checked the new value's shape
+    if (n.prim == Prim::assign) {  // infer has checked the shape of the new value
       now_[n.out[0]] = copy.in[1];
       return;
     }
     for (const TensorType& t : types)
       invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape,
                 " in a plan");
-    if (n.prim == Prim::slice && !n.as<attrs::slice>().single.empty())  // checked now
+    if (n.prim == Prim::slice && !n.as<attrs::slice>().single.empty())  // infer has checked that it exists
       copy.attrs = primitive(n.prim).with_ints(copy.attrs.get(), "single", {});
     const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
     for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];
@@ -77,7 +77,8 @@ class Specialiser {
     ints_[v] = Ints(wide.data<int64_t>(), wide.data<int64_t>() + wide.size());
   }
 
-  /// Replaces kFromOperand entries by numbers and drops the operand. False: the numbers are not there yet.
+  /// Replaces kFromOperand entries with numbers and drops the operand. False if the numbers are not there
+  /// yet.
   bool resolve_operands(const GraphNode& n, GraphNode& copy) {
     const Primitive& p = primitive(n.prim);
     bool all = true;
@@ -93,7 +94,7 @@ class Specialiser {
       for (size_t i = 0; i < attr.size(); ++i) {
         if (attr[i] != kFromOperand) continue;
         attr[i] = values[values.size() == 1 ? 0 : i];
-        // All dimensions are numbers here: it is what was computed, not something still to come.
+        // All dimensions are known here, so this is a computed number that happens to equal the marker.
         check(attr[i] != kFromOperand, p.name,
               "sizes and bounds must not be the least integer; got ", attr[i], ".");
       }
@@ -118,7 +119,7 @@ class Specialiser {
     return all;
   }
 
-  /// Shape arithmetic: the result is a constant now.
+  /// Shape arithmetic: the result becomes a constant.
   bool fold(const GraphNode& n, const GraphNode& copy) {
     if (n.out.size() != 1 || n.prim == Prim::constant || g_.values[n.out[0]].shape.ndim() > 1)
       return false;
@@ -132,7 +133,7 @@ class Specialiser {
       values.push_back(it == ints_.end() ? nullptr : &it->second);
     }
     Ints result;
-    if (counts) {  // a number of elements that becomes a factor
+    if (counts) {  // an element count that becomes a factor
       if (!values[0] || types[0].dtype == DType::uint64) return false;
       result = *values[0];
     } else if (!fold_ints(n.prim, copy.attrs.get(), {types.data(), types.size()},
@@ -151,7 +152,7 @@ class Specialiser {
     return true;
   }
 
-  /// Sums over what broadcasting repeated.
+  /// Sums over the axes that broadcasting repeated.
   ValueId sum_to(const GraphNode& n) {
     const ValueId x = n.in[0];
     const Ints& want = n.as<attrs::sum_to>().shape;
@@ -199,7 +200,8 @@ class Specialiser {
     invariant(a.length >= 0, "the length of a scan is not known in a plan");
     std::vector<TensorType> results;
     GraphRef body = specialise_body(n, 0, types, ints, &results);
-    // A carry that grows in the first step (a state of shape (1, n) that meets a batch) starts broadcast.
+    // A carry that grows in the first step (a state of shape (1, n) that meets a batch) is broadcast before
+    // the loop.
     bool grown = false;
     for (size_t i = 0; i < n_c; ++i) {
       if (results[i] == types[n_x + i]) continue;

@@ -11,7 +11,7 @@ namespace {
 
 bool contains(const Ints& v, int64_t x) { return std::find(v.begin(), v.end(), x) != v.end(); }
 
-/// An axis of one step, seen in the stacked array.
+/// An axis of one step, as numbered in the stacked array.
 int64_t shifted(int64_t axis, int64_t time) {
   return time != kInvariant && axis >= time ? axis + 1 : axis;
 }
@@ -32,7 +32,7 @@ Ints inserted(const Shape& s, int64_t at, int64_t item) { return inserted(s.dims
 
 int64_t rank(const TensorType& t) { return static_cast<int64_t>(t.shape.ndim()); }
 
-/// The place in dims at which the axes before hold `count` elements.
+/// The position in the shape before which the axes hold `count` elements.
 std::optional<int64_t> place_after(const Shape& shape, int64_t count) {
   int64_t product = 1;
   for (int64_t i = 0;; ++i) {
@@ -55,7 +55,7 @@ std::optional<int64_t> common_axis(std::span<const TensorType> in, const TensorT
   return found;
 }
 
-/// The time axis of a product is one more free axis of the operand that has it.
+/// The time axis of a product is an additional free axis of the operand that has it.
 std::optional<int64_t> product_axis(const attrs::dot_general& a, std::span<const TensorType> in,
                                     std::span<const int64_t> axes) {
   if ((axes[0] == kInvariant) == (axes[1] == kInvariant)) return std::nullopt;
@@ -222,7 +222,7 @@ ValueId emit_sum_over_time(Rewriter& r, const GraphNode& n, int64_t axis,
     for (ValueId& v : ops) v = merge_batch(r, v, axis);
     return r.emit(n.as<attrs::conv_filter_grad>(), ops);
   }
-  // The pair of time axes goes where it keeps the contracted axes of a in the order of memory.
+  // Put the pair of time axes where the contracted axes of a stay in memory order.
   attrs::dot_general a = n.as<attrs::dot_general>();
   a.batch_a = shifted(a.batch_a, axis);
   a.batch_b = shifted(a.batch_b, axis);

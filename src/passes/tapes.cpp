@@ -1,5 +1,5 @@
-// Tapes: what a loop keeps for another loop over the same steps. A value that costs little to compute from others
-// that are kept anyway is not kept: the other loop computes it again.
+// Tapes: what a loop keeps for another loop over the same steps. A value that is cheap to compute from others
+// that are kept anyway is not kept: the other loop recomputes it.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -10,7 +10,7 @@
 namespace horngate {
 namespace {
 
-constexpr int kMostNodes = 4;  // that are computed again for one value
+constexpr int kMostNodes = 4;  // recomputed for one value
 
 bool is_cheap(Prim p) {
   return cost_of(p) == 1 || p == Prim::select || p == Prim::broadcast || p == Prim::cast;
@@ -34,7 +34,7 @@ class TapeShortener {
   }
 
   void run() {
-    // The last ones first: what they are made of is still kept then.
+    // Last ones first, while what they are made from is still kept.
     std::vector<ValueId> order;
     for (const auto& [v, x] : kept_)
       if (x.only_here && maker_[v]) order.push_back(v);
@@ -49,13 +49,13 @@ class TapeShortener {
 
  private:
   struct TapedValue {
-    size_t sequence;  // of the reader
+    size_t sequence;  // its number in the reader
     bool only_here;   // nothing else reads the stacked value
   };
 
   bool backwards(bool written, bool read) const { return written != read; }
 
-  /// Which values of the writer's body the reader gets, step by step, all in the same order.
+  /// Finds the values of the writer's body that the reader gets step by step, all in the same order.
   void find_kept(const std::vector<uint32_t>& uses) {
     bool first = true, order = false;
     const auto add = [&](ValueId inner, size_t x, bool reversed, bool only_here) {
@@ -75,7 +75,7 @@ class TapeShortener {
           add(body_.inputs[i], x, w_.x_reversed[i] != 0, false);
   }
 
-  /// The operand that a value of the body is, when it is the same in each step.
+  /// The operand behind a value of the body that is the same in each step.
   ValueId captured(ValueId v) const {
     for (size_t i = n_x_ + n_c_; i < writer_.in.size(); ++i)
       if (body_.inputs[i] == v) return writer_.in[i];
@@ -102,7 +102,7 @@ class TapeShortener {
     return made;
   }
 
-  /// Captures that the values need, in the order in which they are found.
+  /// Captures that the values need, in order of discovery.
   void find_captures(ValueId v, bool root, std::vector<ValueId>& found) const {
     if (!root && kept_.count(v) && !again_.count(v)) return;
     const GraphNode* n = maker_[v];
@@ -156,15 +156,15 @@ class TapeShortener {
   size_t n_x_, n_c_;
   std::vector<const GraphNode*> maker_;
   std::map<ValueId, TapedValue> kept_;
-  std::set<ValueId> again_;  // computed again
+  std::set<ValueId> again_;  // recomputed
   Rewriter r_body_;
-  std::map<ValueId, ValueId> made_;  // of the writer's body: in the reader's
+  std::map<ValueId, ValueId> made_;  // value in the writer's body: value in the reader's
 };
 
 }  // namespace
 
 Graph shorten_tapes(Graph g) {
-  std::vector<int64_t> loop(g.values.size(), -1);  // that makes the value
+  std::vector<int64_t> loop(g.values.size(), -1);  // the loop that makes each value
   std::vector<uint32_t> uses(g.values.size(), 0);
   bool any = false;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
