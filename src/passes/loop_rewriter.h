@@ -108,7 +108,7 @@ class LoopRewriter {
   const LoopBody in_;  // the parts of the body
   bool planning_ = true;
   std::vector<ValueId> kept_results_;
-  std::vector<ValueId> outer_;    // per value of the body that is the same in each step: its value outside
+  std::vector<ValueId> outer_;    // per value of the body: itself outside, if the same in each step
   std::vector<Stacked> stacked_;  // per value of the body: its form before the loop, if it has one
   std::vector<ValueId> hoisted_;
   std::vector<size_t> sums_;  // carries that sum up, large ones first

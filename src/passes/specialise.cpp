@@ -64,7 +64,7 @@ class Specialiser {
     for (const TensorType& t : types)
       invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape,
                 " in a plan");
-    if (n.prim == Prim::slice && !n.as<attrs::slice>().single.empty())  // infer has checked that it exists
+    if (n.prim == Prim::slice && !n.as<attrs::slice>().single.empty())  // infer checked it
       copy.attrs = primitive(n.prim).with_ints(copy.attrs.get(), "single", {});
     const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
     for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = out[i];

@@ -25,7 +25,7 @@ std::atomic<size_t>& budget() {
 
 constinit std::mutex owners_mutex;
 const AtFork at_fork{owners_mutex, ForkOrder::owners};
-// Under the mutex. Never destroyed: functions of static duration may outlive any order.
+// Under the mutex. Never destroyed: functions of static duration may outlive anything.
 PlanOwner* first_owner = nullptr;
 
 }  // namespace
@@ -62,12 +62,12 @@ void keep_plan_budget(const void* newest) {
   time_now.fetch_add(1, std::memory_order_relaxed);
   size_t held = plan_bytes();
   if (held <= plan_budget()) return;
-  std::vector<std::shared_ptr<const void>> dropped;  // freed after the lock
+  std::vector<std::shared_ptr<const void>> dropped;  // freed outside the lock
   const std::lock_guard lock(owners_mutex);
   std::vector<PlanOwner::KeptPlan> kept;
   for (PlanOwner* owner = first_owner; owner; owner = owner->next_) owner->list_plans(kept);
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.used < b.used; });
-  // A little more than needed, so that the next plan does not search again.
+  // Free a little more than needed, so that the next plan need not search again.
   const size_t goal = plan_budget() - plan_budget() / 8;
   for (const PlanOwner::KeptPlan& k : kept) {
     if (held <= goal) break;

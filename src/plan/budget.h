@@ -1,4 +1,4 @@
-// The process-wide budget of plans: how many bytes they may have, and which go first.
+// The process-wide budget of plans: how many bytes they may take, and which go first.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace horngate {
 
-/// Counts as long as it lives.
+/// A number of bytes that counts for as long as it lives.
 class PlanBytes {
  public:
   PlanBytes() = default;
@@ -24,7 +24,7 @@ class PlanBytes {
   size_t bytes_ = 0;
 };
 
-/// Of all plans alive, about, with what they derived from variables and keep.
+/// The approximate size of all plans alive, including what they derived from variables and keep.
 size_t plan_bytes();
 /// HORNGATE_PLAN_BYTES, or 1 GiB.
 size_t plan_budget();
@@ -32,17 +32,17 @@ void set_plan_budget(size_t bytes);
 
 size_t graph_bytes(const Graph& graph);
 
-/// Who keeps plans for later. Plans that run are held by their callers and outlive being dropped.
+/// Keeps plans for later use. A running plan is also held by its caller, so dropping it here does not free it.
 class PlanOwner {
  public:
   struct KeptPlan {
     uint64_t used;  // plan_time() of the last use
     size_t bytes;
     PlanOwner* owner;
-    const void* plan;  // as the owner knows it
+    const void* plan;  // an id that means something to the owner only
   };
   virtual void list_plans(std::vector<KeptPlan>& all) = 0;
-  /// Returned, because what a plan holds must not be freed under a lock.
+  /// Returns the plan, because what it holds must not be freed under a lock.
   virtual std::shared_ptr<const void> drop_plan(const void* plan) = 0;
 
  protected:
@@ -54,7 +54,7 @@ class PlanOwner {
   PlanOwner *next_ = nullptr, **before_ = nullptr;  // in the list of all
 };
 
-/// As long as it lives, the owner may be asked. Its last member, so that all others are there.
+/// While it lives, the owner may be asked. Must be the owner's last member, so that all others exist.
 class PlanMembership {
  public:
   explicit PlanMembership(PlanOwner& owner);
@@ -66,10 +66,9 @@ class PlanMembership {
   PlanOwner& owner_;
 };
 
-/// Goes on with each plan that is made.
+/// Advances with each plan that is made.
 uint64_t plan_time();
-/// Drops the plans that were not used for the longest time until the budget holds; `newest` stays. No locks may be
-/// held.
+/// Drops the least recently used plans until the budget holds; `newest` stays. The caller must hold no locks.
 void keep_plan_budget(const void* newest);
 
 }  // namespace horngate

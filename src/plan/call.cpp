@@ -35,7 +35,7 @@ void FunctionImpl::Call::set_input(size_t i, const VariableState& v) {
   if (!own || !own_inputs[i]) set_input(i, v.value);
 }
 
-/// What is here goes to the engine. A variable stays there, for the next call.
+/// Copies a value to the engine's memory. A variable's copy stays there for the next call.
 void* FunctionImpl::Call::own_pointer(const Plan& plan, SlotId s) {
   std::shared_ptr<OwnMemory>& memory = own_data[s];
   const size_t bytes = plan.buffers[s].bytes;
@@ -101,7 +101,7 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   const auto make = [&](SlotId s) {
     if (plan.slots[s].sparse || is_given(plan, s)) return Array();  // finish makes it
     const TensorType& type = plan.slots[s];
-    if (s < inputs.size()) {  // an input that is fetched: a copy, so that nothing aliases
+    if (s < inputs.size()) {  // a fetched input: copied, so that nothing aliases
       if (own && !inputs[s] && own_inputs[s])
         return Array::in_engine(own_inputs[s]->copy(), type.dtype, type.shape.dims());
       Array a(type.dtype, type.shape.dims());
@@ -127,7 +127,7 @@ void FunctionImpl::Call::allocate(const Plan& plan, bool last) {
   for (size_t i = 0; i < plan.updates.size(); ++i) {
     if (plan.updates[i] == kNoValue) continue;
     const SlotId s = plan.updates[i];
-    // It may be an output too, or the new value of two variables.
+    // Unless the slot already has memory, as an output or as the new value of another variable.
     if (s < inputs.size() || !is_made(s)) new_values[i] = make(s);
   }
   size_t bytes = 0;
@@ -162,7 +162,7 @@ void FunctionImpl::Call::finish(const Plan& plan, bool last) {
   for (size_t i = 0; i < plan.updates.size(); ++i) {
     const SlotId s = plan.updates[i];
     if (s == kNoValue || !is_given(plan, s) || new_values[i].defined()) continue;
-    if (!plan.is_repeated[i]) new_values[i] = given_array(plan, s);  // else it is copied
+    if (!plan.is_repeated[i]) new_values[i] = given_array(plan, s);  // else copy_shared_results copies it
   }
 }
 
@@ -179,7 +179,7 @@ void FunctionImpl::Call::copy_shared_results(const Plan& plan) {
 
 namespace {
 
-/// What engines gave in a run, until it has an owner.
+/// Memory that engines gave in a run, until it has an owner.
 struct Given {
   hg_buffer* const* out;
   size_t n;
@@ -209,7 +209,7 @@ void FunctionImpl::Call::run(const Plan& plan) {
     for (size_t i = 0; i < s.in.size(); ++i) set_in(i, engine, plan, s.in[i]);
     for (size_t i = 0; i < s.out.size(); ++i) {
       const SlotId o = s.out[i];
-      *out[i] = plan.buffers[o];  // its data is NULL where given
+      *out[i] = plan.buffers[o];  // its data is null where the engine gives the memory
       out[i]->data = own && own_data[o] ? own_data[o]->data() : data[o];
     }
     try {

@@ -13,7 +13,7 @@ namespace horngate {
 
 namespace {
 
-/// The bytes of an output, or that they differ from run to run.
+/// The bytes of an output, or a marker if they vary from run to run.
 constexpr size_t kOpen = ~size_t{0}, kSparse = kOpen - 1;
 size_t bytes_of(const TensorType& t) {
   if (t.sparse) return kSparse;
@@ -22,7 +22,7 @@ size_t bytes_of(const TensorType& t) {
   return t.nbytes();
 }
 
-/// What plug-ins free lies in many small pieces, which the C library keeps: now and then it gives them back.
+/// Plug-ins free memory in many small pieces, which the C library keeps; make it return them now and then.
 void give_back(size_t bytes) {
   constexpr size_t kWorthIt = 16 << 20;
   static std::atomic<size_t> freed{0};
@@ -36,7 +36,7 @@ void give_back(size_t bytes) {
 }  // namespace
 
 Compiled::Compiled(const Engine& engine, const Graph& graph)
-    : engine_(engine), bytes_(graph_bytes(graph)) {  // if the engine does not tell
+    : engine_(engine), bytes_(graph_bytes(graph)) {  // unless the engine tells
   const profile::Scope bar("compile");
   if (log_enabled("compile"))
     log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));
@@ -60,7 +60,8 @@ void Compiled::run(const hg_buffer* const* in, hg_buffer* const* out, const hg_r
   check_outputs(out);
 }
 
-/// What a plug-in hands over is looked at before it is used: another size or no memory would end the process.
+/// Checks what a plug-in hands over before it is used: a wrong size or missing memory would crash the
+/// process.
 void Compiled::check_outputs(const hg_buffer* const* out) const {
   for (size_t i = 0; i < out_bytes_.size(); ++i) {
     const hg_buffer& b = *out[i];

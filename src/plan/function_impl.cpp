@@ -1,4 +1,4 @@
-// The way of a call: check the feeds, find the plan, snapshot, run, commit.
+// The path of a call: check the feeds, find the plan, snapshot, run, commit.
 #include "plan/function_impl.h"
 
 #include <algorithm>
@@ -94,14 +94,14 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
            program_.variables[program_.updated[b]]->id;
   });
   find_keyed_inputs();
-  // Without a phase there is one form of the graph, and the raw one can go.
+  // If nothing depends on the phase, there is one form of the graph, and the raw one can go.
   uses_phase_ = uses_phase(program_.graph);
   if (uses_phase_) return;
   program_.graph = prepare(program_.graph, false, evaluate);
   log_stage("prepare", program_.graph);
 }
 
-/// Small integer inputs from which a shape operand is computed: their values become part of the key, so that
+/// Finds small integer inputs from which a shape operand is computed: their values become part of the key, so that
 /// the plan need not be cut.
 void FunctionImpl::find_keyed_inputs() {
   const Graph& g = program_.graph;
@@ -135,7 +135,7 @@ void FunctionImpl::check_count(size_t n) const {
   check(n == inputs_.size(), name_, "takes ", inputs_.size(), " inputs; got ", n, ".");
 }
 
-/// The array as the program takes it: of the input's dtype, contiguous, and of a shape that fits.
+/// The array in the form the program takes: of the input's dtype, contiguous, with a shape that fits.
 Array FunctionImpl::checked_feed(size_t i, const Array& a) const {
   const Input& in = inputs_[i];
   check(a.defined(), name_, "input ", i, " \"", in.name, "\" got an empty array.");
@@ -211,13 +211,13 @@ PlanRef FunctionImpl::plan_for(const Key& key, const std::vector<Array>& feeds, 
         throw;
       }
       if (plans_.size() > kMaxPlans) {
-        dropped = plans_.back();  // freed after the lock
+        dropped = plans_.back();  // freed outside the lock
         by_key_.erase(dropped->key);
         plans_.pop_back();
       }
     }
   }
-  // Callers that miss the same key wait here for one build.
+  // Callers that miss the same key wait here for a single build.
   std::lock_guard building(entry->building);
   {
     std::lock_guard lock(plans_mutex_);
@@ -263,9 +263,9 @@ bool FunctionImpl::note_shape(const Key& key) {
   return shapes_.size() == kManyShapes;
 }
 
-/// Once: the list of shapes is full then and stays as it is.
+/// Happens once: the list of shapes is full then and no longer grows.
 void FunctionImpl::warn_of_many_shapes() const {
-  // Which dimension differs: the first word of the last key that is not equal to that of another.
+  // Find which dimension differs: the first entry where the last key differs from an earlier one.
   std::string which = "an input's shape";
   const Key& key = shapes_.back();
   for (size_t i = shapes_.size() - 1; i-- > 0;) {
@@ -291,14 +291,14 @@ size_t FunctionImpl::plan_count() const {
   return plans_.size();
 }
 
-/// The thread's own; its vectors keep their memory from call to call. Out of line, because the compiler would look
-/// for it again at every use.
+/// One per thread, so that its vectors keep their capacity between calls. Out of line, or the compiler would look
+/// up the thread-local again at every use.
 [[gnu::noinline]] FunctionImpl::Call& FunctionImpl::threads_call() {
   thread_local Call call;
   return call;
 }
 
-/// The plan that follows one whose shapes depended on data: keyed by those integers.
+/// The plan that follows one whose shapes depend on data, keyed by the computed integers.
 PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   if (c.types.empty()) {
     c.types = program_types(c.feeds);
@@ -325,12 +325,12 @@ PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   return plan.next[std::move(key)] = std::move(next);
 }
 
-/// All updates appear together. Nothing here can fail once a variable has been written.
+/// All updates become visible together. Nothing here can fail once a variable has been written.
 void FunctionImpl::commit(Call& c, const Plan& plan) {
   const auto variable = [&](size_t update) -> VariableState& {
     return *program_.variables[program_.updated[update]];
   };
-  // Copies into an engine's memory may fail, and lock variables.
+  // First, because copying into an engine's memory may fail, and locks variables.
   if (c.own && plan.commit)
     for (SlotId s : plan.commit_in) c.pointer_for(plan.commit->engine(), plan, s);
   const ForkHold hold;
@@ -343,7 +343,7 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
     }
   } unlock{*this};
   if (plan.commit) {
-    // In place where nobody else holds the old value; our own snapshot no longer counts.
+    // In place if nobody else holds the old value; our own snapshot no longer counts.
     const Engine& engine = plan.commit->engine();
     const size_t n_in = plan.commit_in.size(), n_out = plan.commit_updates.size();
     hg_buffer* const* const out = c.begin_run(n_in, n_out);
@@ -371,7 +371,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     ~Clean() { c.clear(); }
   } clean{c};
 
-  // Feeds and the key of the plan: phase, then the dimensions, then integers that decide shapes.
+  // Feeds and the plan's key: phase, then dimensions, then integers that decide shapes.
   bool training = false;
   Key& key = c.key;
   key.assign(1, 0);
@@ -398,7 +398,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     }
   PlanRef plan = plan_for(key, c.feeds, training);
 
-  // Trainers of a variable take turns: they hold its writer lock for the whole call.
+  // Calls that update the same variable take turns: they hold its writer lock throughout.
   for (uint32_t u : updated_order_) program_.variables[program_.updated[u]]->writer.lock();
   struct Unlock {
     FunctionImpl& f;
@@ -408,7 +408,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     }
   } unlock{*this};
 
-  // Snapshot: all variables as they are at one moment.
+  // Snapshot: all variables at one moment.
   const size_t n_fed = inputs_.size(), n_variables = program_.variables.size();
   c.variables.resize(n_variables);
   c.inputs.assign(program_.graph.inputs.size(), nullptr);
@@ -423,7 +423,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     const ReadLocks locks(locked_);
     for (uint32_t i : lock_order_) {
       const VariableState& v = *program_.variables[i];
-      c.variables[i] = v.value.storage();  // a sparse value never changes and needs no holding
+      c.variables[i] = v.value.storage();  // a sparse value never changes, so it need not be held
       c.set_input(n_fed + i, v);
       c.stamps[n_fed + i] = v.version;
     }
@@ -433,7 +433,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     c.draws[i] = {program_.draws[i]->next.fetch_add(1, std::memory_order_relaxed), 0};
     c.inputs[n_fed + n_variables + i] = c.draws[i].data();
   }
-  // A call that fails has drawn nothing, unless another has drawn meanwhile.
+  // A call that fails must not use up a draw; but if another call has drawn meanwhile, the number is lost.
   struct GiveBack {
     const FunctionGraph& program;
     Call& c;
@@ -446,7 +446,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
     }
   } draws{program_, c};
 
-  // All that may fail or be interrupted.
+  // Everything that may fail or be interrupted.
   while (plan->rest) {
     c.allocate(*plan, false);
     c.run(*plan);

@@ -1,4 +1,4 @@
-// FunctionImpl: a program with its cache of plans, and the way of a call through it.
+// FunctionImpl: a program with its cache of plans, and the path of a call through it.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace horngate {
 
 class FunctionImpl final : PlanOwner {
  public:
-  /// Runs on `engine`, or on the one of the configuration when that is null.
+  /// Runs on `engine`, or on the configured one if that is null.
   FunctionImpl(const Tensors& inputs, const Tensors& outputs, const Tensors& updates,
                std::string name, const Engine* engine = nullptr);
   Arrays call(std::span<const Array> inputs);
@@ -26,7 +26,7 @@ class FunctionImpl final : PlanOwner {
   size_t plan_count() const;
   size_t plans_made() const { return plans_made_; }
   const FunctionGraph& program() const { return program_; }
-  /// For export: the program in the test phase, on open shapes, and what it is fed.
+  /// For export: the program in the test phase with unknown dimensions, and what it is fed.
   const Graph& inference_graph() { return prepared(false); }
   bool takes_value(size_t input) const {
     return !inputs_[input].is_open && !inputs_[input].is_phase;
@@ -38,7 +38,7 @@ class FunctionImpl final : PlanOwner {
     TensorType type;
     std::string name;
     bool is_phase = false;  // fed value of learning_phase()
-    bool is_open = false;   // an entry that stands for nothing
+    bool is_open = false;   // a placeholder without meaning
     bool keyed = false;     // its integers decide shapes
   };
   struct Call;
@@ -65,7 +65,7 @@ class FunctionImpl final : PlanOwner {
   PlanRef next_plan(Plan& plan, Call& call);
   void commit(Call& call, const Plan& plan);
   std::vector<TensorType> program_types(const std::vector<Array>& feeds) const;
-  /// Whether this is the shape that makes them many.
+  /// True once, when there are so many shapes that a warning is due.
   bool note_shape(const Key& key);
   void warn_of_many_shapes() const;
 
@@ -77,7 +77,7 @@ class FunctionImpl final : PlanOwner {
   FunctionGraph program_;
   PlanContext context_;
   std::vector<uint32_t> lock_order_;     // variables by id
-  std::vector<VariableState*> locked_;   // the same
+  std::vector<VariableState*> locked_;   // the variables themselves, in that order
   std::vector<uint32_t> updated_order_;  // numbers of updates, by id of their variable
 
   bool uses_phase_ = false;
@@ -96,7 +96,7 @@ class FunctionImpl final : PlanOwner {
 /// Where lines of print_tensor go; standard error by default.
 void set_print_handler(std::function<void(const std::string&)> handler);
 
-/// Each variable once, in the order in which locks are taken.
+/// Each variable once, in locking order.
 std::vector<VariableState*> in_id_order(std::vector<VariableState*> variables);
 
 /// Readers' locks of several variables, in the order of in_id_order.

@@ -1,4 +1,4 @@
-// Host: what a running engine asks of us: shall it stop, and where do lines of print_tensor go.
+// Host: what a running engine may ask of us: whether to stop, and where lines of print_tensor go.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 namespace horngate {
 
 struct Host {
-  /// What a run of an engine is given. The host must outlive it.
+  /// What an engine's run is given. The host must outlive it.
   hg_run control();
-  /// Hands on the lines of print_tensor that have come.
+  /// Passes on the lines of print_tensor that have arrived.
   void flush();
 
  private:

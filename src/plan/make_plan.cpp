@@ -1,4 +1,4 @@
-// Making plans: specialise, take the updates apart, partition, compile.
+// Making plans: specialise, separate the updates, partition, compile.
 #include <algorithm>
 
 #include "ir/abi.h"
@@ -28,7 +28,7 @@ std::vector<uint8_t> commit_nodes(const Graph& g, size_t n_outputs) {
   return in_commit;
 }
 
-/// What is tried to leave sizes open: the graph for other sizes, cut in the same way.
+/// For leaving sizes open: the graph for other sizes, partitioned in the same way.
 struct Opening {
   OpenParts& parts;
   std::vector<Partition> probes;
@@ -98,7 +98,7 @@ class Maker {
   }
 
  private:
-  /// A commit is one graph: the engine takes all of it, or there is none.
+  /// A commit is a single graph: the engine takes all of it, or there is none.
   void drop_unsupported(const Graph& g, std::vector<uint8_t>& in_commit) const {
     Graph alone;
     alone.values = g.values;
@@ -109,7 +109,7 @@ class Maker {
       in_commit.assign(in_commit.size(), 0);
   }
 
-  /// Compiles what makes `wanted` and sets out_slots_ to where each of them will be.
+  /// Compiles what makes `wanted` and sets out_slots_ to where each value will be.
   void compile_main(Graph g, const std::vector<ValueId>& wanted) {
     Graph part = extract(std::move(g), wanted);
     log_stage("plan", part);
@@ -120,7 +120,7 @@ class Maker {
     if (engine_.has(HG_CAP_EVERYTHING)) {
       Segment s;
       for (size_t i = 0; i < part.inputs.size(); ++i) s.in.push_back(static_cast<SlotId>(i));
-      // An output that is an input needs no work; the same value twice is computed once.
+      // An output that is an input needs no work; a repeated value is computed once.
       std::vector<SlotId> known(part.values.size(), kNoValue);
       std::vector<ValueId> outputs;
       for (ValueId v : part.outputs) {
@@ -163,8 +163,8 @@ class Maker {
       if (!flags->empty()) flags->resize(plan_.slots.size(), 0);
   }
 
-  /// Compiles a part with open sizes, or takes what a plan for other sizes has compiled. Leaves the segment as it is
-  /// when that is not possible.
+  /// Compiles a part with open sizes, or reuses what a plan for other sizes has compiled. If neither is possible,
+  /// the segment stays as it is.
   void compile_open(const Partition& whole, const Part& piece, Segment& s) {
     const auto number = static_cast<size_t>(&piece - whole.parts.data());
     std::string why = opening_->probes.empty() ? "the inputs" : "";
@@ -187,7 +187,7 @@ class Maker {
     log_text("compile", text_of("for these sizes alone, because of ", why, "\n"));
   }
 
-  /// Notes whose memory the results of a segment will be in.
+  /// Records whose memory the results of a segment will be in.
   void mark_memory(const Engine& engine, const Segment& s) {
     const auto mark = [&](std::vector<uint8_t>& flags, uint64_t cap) {
       if (!engine.has(cap)) return;
@@ -242,7 +242,7 @@ class Maker {
       const ValueId v = g.outputs[i];
       if (!late[v]) continue;
       const auto update = static_cast<uint32_t>(i - context_.n_outputs);
-      // The old value's memory may take the new one when the commit also reads it.
+      // The new value may take the memory of the old one, which the commit also reads.
       const ValueId old = g.inputs[context_.updated_inputs[update]];
       if (place[old] != kNoValue) {
         c.in_place.push_back(static_cast<uint32_t>(c.outputs.size()));
@@ -286,7 +286,7 @@ void make_buffers(Plan& plan) {
 void count_bytes(Plan& plan) {
   size_t bytes =
       sizeof(Plan) + plan.slots.size() * (sizeof(TensorType) + sizeof(hg_type) + sizeof(hg_buffer));
-  for (const Segment& s : plan.segments)  // what is shared is counted once
+  for (const Segment& s : plan.segments)  // count shared parts once
     if (s.compiled.use_count() == 1) bytes += s.compiled->bytes();
   if (plan.commit) bytes += plan.commit->bytes();
   if (plan.rest) bytes += graph_bytes(*plan.rest);
@@ -297,7 +297,7 @@ Graph improve(Graph graph) {
   return is_plain() ? without_kernels(graph) : improve_loops(std::move(graph));
 }
 
-/// The graph as it would be for other sizes of open dimensions, where it has such a form.
+/// The graph for other sizes of its unknown dimensions, if it has that form.
 std::vector<Partition> make_probes(const Graph& graph, const std::vector<TensorType>& inputs,
                                    const InputInts& ints, const Engine& engine) {
   std::vector<TensorType> open;
@@ -327,7 +327,7 @@ size_t Plan::total_bytes() {
     Plan& plan = *todo.back();
     todo.pop_back();
     total += plan.bytes.get();
-    // One that is being made is not waited for.
+    // Do not wait for one that is being made.
     const std::unique_lock lock(plan.next_mutex, std::try_to_lock);
     if (!lock) continue;
     for (const auto& [key, next] : plan.next) {

@@ -10,7 +10,7 @@
 namespace horngate {
 namespace {
 
-// Sizes of the probes: nothing in a program has these numbers by chance.
+// Sizes for the probes: large primes that no program contains by chance.
 constexpr int64_t kBatch = 1009;
 constexpr int64_t kOthers[] = {1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051};
 
@@ -19,7 +19,7 @@ constexpr int64_t kOthers[] = {1013, 1019, 1021, 1031, 1033, 1039, 1049, 1051};
 std::vector<std::vector<TensorType>> probe_types(const std::vector<TensorType>& open,
                                                  const std::vector<TensorType>& now) {
   std::vector<TensorType> all = now, leading = now;
-  // Dimensions of one size go together; the batch, the first open one, is apart from the others.
+  // Equal dimensions vary together, except that the batch (the first unknown one) varies alone.
   int64_t batch = -1;
   std::map<int64_t, int64_t> others;
   bool any = false;
@@ -118,7 +118,7 @@ class Opener {
     return true;
   }
 
-  /// A constant that counts something: the call supplies it.
+  /// A constant that depends on sizes becomes an input that the call supplies.
   bool open_constant(const GraphNode& x, const GraphNode& y) {
     const Array &a = x.as<attrs::constant>().value, &b = y.as<attrs::constant>().value;
     if (!(a.shape() == b.shape())) return no("a constant of another shape for other sizes");
@@ -129,7 +129,7 @@ class Opener {
     return true;
   }
 
-  /// An attribute `shape`: a reshape finds one size by itself, all others get the whole shape as one more operand.
+  /// An attribute `shape`: a reshape can infer one size by itself; otherwise the whole shape becomes an operand.
   bool open_shape(const Primitive& p, GraphNode& n, const GraphNode& y) {
     const std::string differs = std::string("the attributes of ") + p.name;
     const Ints* here = p.ints(n.attrs.get(), "shape");
@@ -188,7 +188,7 @@ std::optional<OpenGraph> open_dims(const Graph& now, const Graph& probe, std::st
 std::shared_ptr<Compiled> OpenParts::get(const Graph& graph,
                                          const std::function<std::shared_ptr<Compiled>()>& compile,
                                          bool* is_new) {
-  // Plans for two new sizes at once: the second waits for what the first compiles.
+  // If two new sizes are planned at once, the second waits for what the first compiles.
   std::lock_guard lock(mutex_);
   std::erase_if(entries_, [](const Entry& e) { return e.compiled.expired(); });
   *is_new = false;

@@ -2,8 +2,8 @@
 //
 // Nothing here reasons about symbols. A graph is specialised for the sizes of the call and again for sizes that
 // nobody uses (a probe). Where the two graphs differ only in numbers, those numbers are left open: dimensions become
-// None, shapes and constants become inputs. Each new size is compared in this way, so a graph that is put together
-// differently for it is compiled for itself.
+// None, shapes and constants become inputs. Every new size is compared in this way, so if the graph is built
+// differently for it, it is compiled separately.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ namespace horngate {
 
 class Compiled;
 
-/// Types of the inputs with other numbers in open dimensions: all of them, then only the batch. `open` are the types
-/// of the program, `now` those of a call. Nothing when there is no open dimension, or one of size 0.
+/// Types of the inputs with other numbers in unknown dimensions: in all of them, then only in the batch. `open` are
+/// the program's types, `now` those of a call. Empty if no dimension is unknown, or one has size 0.
 std::vector<std::vector<TensorType>> probe_types(const std::vector<TensorType>& open,
                                                  const std::vector<TensorType>& now);
 
@@ -28,10 +28,10 @@ struct OpenGraph {
       graph;  // that of the call with None in the place of what varies, and more inputs at the end
   std::vector<Array> extras;  // the values of those inputs in this call
 };
-/// Nothing, and what stands in the way, when the graphs differ in more than that.
+/// Empty if the graphs differ in more than that; `why` then says in what.
 std::optional<OpenGraph> open_dims(const Graph& now, const Graph& probe, std::string* why);
 
-/// The open graphs that a function's plans have compiled; a plan's end frees what no other holds.
+/// The open graphs that a function's plans have compiled; when a plan ends, what no other plan holds is freed.
 class OpenParts {
  public:
   /// The executable of an equal graph, or a new one. `is_new` says which.

@@ -1,4 +1,4 @@
-// partition: which parts of a graph an engine runs, and which native runs between them. Primitives that the
+// partition: which parts of a graph an engine runs, and which ones native runs in between. Primitives that the
 // engine lacks are decomposed first; what cannot be decomposed runs on native, with one warning per primitive.
 #include <algorithm>
 #include <functional>
@@ -19,7 +19,7 @@
 namespace horngate {
 namespace {
 
-/// What the engine's flags say that it does not take.
+/// Whether the engine's flags exclude the node.
 bool is_ruled_out(const Graph& g, const GraphNode& n, const Engine& e) {
   const auto any = [&](const auto& is) {
     const auto holds = [&](ValueId v) { return is(g.values[v]); };
@@ -48,7 +48,7 @@ std::vector<uint8_t> supported(const Graph& g, const Engine& e) {
   return out;
 }
 
-/// A node's decomposition as a graph with the node's operands as inputs; nothing when it has none for them.
+/// A node's decomposition as a graph with the node's operands as inputs; empty if it has none for them.
 std::optional<Graph> decomposition(const Graph& g, const GraphNode& n) {
   const Primitive& p = primitive(n.prim);
   if (!p.decompose) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<Graph> decomposition(const Graph& g, const GraphNode& n) {
       .result;
 }
 
-/// Which nodes of a graph may stay as they are.
+/// Tells which nodes of a graph may stay as they are.
 using Judge = std::function<std::vector<uint8_t>(const Graph&)>;
 
 std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Judge& judge,
@@ -74,8 +74,8 @@ std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n,
 
 constexpr int kDeepest = 16;  // decompositions of decompositions
 
-/// Replaces the nodes that may not stay by their decomposition, where they have one, also inside of bodies.
-/// Nothing when there is nothing to replace.
+/// Replaces the nodes that may not stay with their decompositions, if they have one, inside bodies too. Empty if
+/// nothing needs replacing.
 std::optional<Graph> decompose(const Graph& g, const Judge& judge, int depth = 0) {
   const std::vector<uint8_t> ok = judge(g);
   if (depth == kDeepest || std::find(ok.begin(), ok.end(), 0) == ok.end()) return std::nullopt;
@@ -110,8 +110,8 @@ std::optional<Graph> decompose(const Graph& g, const Judge& judge, int depth = 0
   return remove_dead(r.finish(std::move(outputs)));
 }
 
-/// A loop or branch that the engine takes once its bodies are decomposed; nothing otherwise, and native gets it as
-/// it is.
+/// A loop or branch that the engine takes once its bodies are decomposed; otherwise empty, and native gets it
+/// unchanged.
 std::optional<GraphNode> with_simpler_bodies(const Graph& g, const GraphNode& n, const Judge& judge,
                                              int depth) {
   GraphNode simpler = n;
@@ -149,7 +149,7 @@ void report(const GraphNode& n, const Engine& e) {
     warn(text_of("engine ", e.api->name, ": cannot run ", prim, "; that part runs on native."));
 }
 
-/// Random numbers and lines of print_tensor are always ours; that is no surprise to anybody.
+/// Random numbers and lines of print_tensor always come from native, so nobody needs a warning.
 bool is_quiet(Prim prim) {
   return (prim >= Prim::random_uniform && prim <= Prim::random_bernoulli) || prim == Prim::print;
 }
@@ -179,8 +179,9 @@ Partition partition(const Graph& whole, const Engine& engine) {
   const Judge judge = [&engine](const Graph& part) { return supported(part, engine); };
   if (auto simpler = decompose(g, judge)) g = std::move(*simpler);
   const std::vector<uint8_t> ok = judge(g);
-  // Nodes in order; each joins the last part unless it must run elsewhere. An engine part after a native part
-  // that it does not depend on joins the earlier engine part: stage = number of border crossings before it.
+  // Nodes in order; each joins the last part unless it must run elsewhere. An engine part after a native part that
+  // it does not depend on joins the earlier engine part. A stage is the number of changes of engine before the
+  // node.
   std::vector<int> stage(g.values.size(), 0), node_stage(g.nodes.size(), 0);
   int last = 0;
   for (size_t i = 0; i < g.nodes.size(); ++i) {
