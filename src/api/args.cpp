@@ -30,7 +30,7 @@ Ints axes_of(std::string_view function, const Axis& axis, const Tensor& x) {
 
 namespace {
 
-/// "(tensor, 3, -1)"; `infer` is what stands for -1.
+/// "(tensor, 3, -1)"; `infer` is shown in place of -1.
 std::string entries_text(const std::vector<ShapeArg::Entry>& entries, const char* infer = "-1") {
   std::string out = "(";
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -101,7 +101,7 @@ SymShape shape_of_entries(std::string_view function, std::string_view argument,
 
 SymShape sym_shape_of(std::string_view function, const ShapeArg& shape, std::string_view argument) {
   if (shape.whole.defined()) return shape_of_tensor(function, argument, shape.whole);
-  // {t} with a 1-D tensor means the whole shape, as t alone does.
+  // {t} with a 1-D tensor means the whole shape, just like t alone.
   if (shape.entries.size() == 1 && shape.entries[0].tensor.defined())
     return shape_of_tensor(function, argument, shape.entries[0].tensor);
   bool numbers = true;
@@ -145,7 +145,7 @@ DType common_dtype(DType a, DType b) {
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
   const size_t na = size_of(a), nb = size_of(b);
   if (is_float(a)) {
-    // float16 and bfloat16 each hold numbers that the other does not.
+    // float16 and bfloat16 each hold numbers that the other cannot.
     if (na == nb) return DType::float32;
     return na > nb ? a : b;
   }
@@ -190,8 +190,7 @@ Tensor weak_scalar(double value, Tensor* beside) {
 
 namespace {
 
-/// The scopes that are open on this thread: their updates in one list, and where each scope begins
-/// in it.
+/// The scopes open on this thread: their updates in one list, and where each scope begins in it.
 struct ControlScopes {
   Tensors updates;
   std::vector<size_t> begins;

@@ -24,7 +24,7 @@ struct State {
   std::atomic<DType> floatx{DType::float32};
   std::atomic<double> epsilon{0.0};
   std::atomic<DataFormat> image_data_format{DataFormat::channels_last};
-  // Under the mutex, as loading:
+  // These are guarded by the mutex, like loading.
   EngineChoice engine;
   std::map<std::string, EngineOptions> engine_options;
   bool engine_taken = false;
@@ -34,7 +34,7 @@ struct State {
 constinit std::mutex state_mutex;
 const AtFork at_fork{state_mutex, ForkOrder::config};
 
-// Never destroyed: settings may be asked for while the process ends.
+// Never destroyed: settings may be read while the process ends.
 State& state() {
   static State* const kState = new State;
   return *kState;
@@ -50,7 +50,7 @@ void load(State& s) {
   s.ready.store(true, std::memory_order_release);
 }
 
-// An error of the file leaves `ready` false: the next use reads it again.
+// If the file has an error, `ready` stays false and the next use reads it again.
 State& loaded() {
   State& s = state();
   if (!s.ready.load(std::memory_order_acquire)) {
@@ -128,7 +128,7 @@ void set_engine(std::string_view name) {
     const std::lock_guard lock(state_mutex);
     if (is_in_use()) return;
   }
-  // Opened now: one that does not exist or cannot be used is told at once.
+  // Open it now, to report at once an engine that does not exist or cannot be used.
   find_engine(std::string(name), "set_engine");
   const std::lock_guard lock(state_mutex);
   if (!is_in_use()) s.engine = {std::string(name), "set_engine"};

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSwitch = "switch";
 
-/// The phase of the process: fixed, or a flag that all graphs share.
+/// The phase of the process: fixed, or a flag shared by all graphs.
 struct Phase {
   std::optional<bool> fixed;
   Tensor flag;
@@ -54,7 +54,7 @@ struct Branches {
   Tensor a, b;
 };
 
-/// Both expressions as tensors of one dtype; numbers take that of the other side.
+/// Both expressions as tensors of one dtype; a number takes that of the other side.
 Branches branches_of(std::string_view function, const Expression& a, const Expression& b,
                      std::string_view name_a, std::string_view name_b) {
   Branches r;
@@ -72,9 +72,9 @@ Branches branches_of(std::string_view function, const Expression& a, const Expre
   return r;
 }
 
-/// Shapes that select would broadcast although one of them shall be taken whole.
+/// Whether select would broadcast these shapes although one of them should be taken whole.
 bool differ(const Shape& a, const Shape& b) {
-  if (a.ndim() != b.ndim()) return false;  // a scalar beside a tensor stands for all its elements
+  if (a.ndim() != b.ndim()) return false;  // a scalar next to a tensor stands for all its elements
   for (size_t i = 0; i < a.ndim(); ++i)
     if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) return true;
   return false;
@@ -110,8 +110,7 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
   return make_cond(kSwitch, condition, then_branch, else_branch)[0];
 }
 
-/// Element by element: the condition gets axes at the end until it is repeated over those of the
-/// branches.
+/// Element by element: axes are added at the end of the condition so that it broadcasts against the branches.
 Tensor take_elements(const Tensor& condition, const Expression& a, const Expression& b) {
   const Branches r = branches_of(kSwitch, a, b, "then_expression", "else_expression");
   const size_t rank = std::max(r.a.ndim(), r.b.ndim());
@@ -146,7 +145,7 @@ Tensor switch_(const Tensor& condition, const Expression& then_expression,
   return take_one(c, then_expression, else_expression);
 }
 
-/// x in one phase, alt in the other: `x_trains` says which. Errors speak of x and alt as the caller wrote them.
+/// x in one phase, alt in the other: `x_trains` says which. Errors call them x and alt, as the caller did.
 static Tensor by_phase(const char* function, const Expression& x, const Expression& alt,
                        const Training& training, bool x_trains) {
   std::optional<bool> value = training.value();

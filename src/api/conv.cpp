@@ -19,7 +19,7 @@ Ints spatial_of(const Tensor& kernel, size_t rank) {
   return Ints(kernel.shape().dims().begin(), kernel.shape().dims().begin() + rank);
 }
 
-/// A kernel has `rank` spatial axes, whose sizes are known, and two more.
+/// A kernel has `rank` spatial axes of known size, and two more.
 void check_kernel(std::string_view function, const Tensor& kernel, size_t rank,
                   std::string_view layout, std::string_view argument = "kernel") {
   const Shape& s = kernel.shape();
@@ -30,7 +30,7 @@ void check_kernel(std::string_view function, const Tensor& kernel, size_t rank,
         argument, " must have spatial dimensions that are known and not 0; got shape ", s, ".");
 }
 
-/// The channels of x are those that the kernel takes.
+/// x must have the number of channels that the kernel takes.
 void check_channels(const Windows& w, const Tensor& x, const Tensor& kernel, size_t kernel_axis) {
   const int64_t has = x.shape().dim(w.channel_axis()), takes = kernel.shape().dim(kernel_axis);
   check(has < 0 || takes < 0 || has == takes, w.function, "x has ", has, " channels (shape ",
@@ -95,7 +95,7 @@ Tensor conv(std::string_view function, const Tensor& x, const Tensor& kernel, co
 }
 
 // The kernel (spatial.., in, multiplier) of a depthwise step is (spatial.., 1, in * multiplier) for
-// a convolution in as many groups as there are channels.
+// a convolution with as many groups as channels.
 Tensor depthwise(std::string_view function, const Tensor& x, const Tensor& kernel,
                  const Geometry& g, std::string_view layout) {
   const auto [in, k] = operands_of(function, x, kernel, "depthwise_kernel");
@@ -134,7 +134,8 @@ Tensor separable(std::string_view function, const Tensor& x, const Tensor& depth
   return conv_windows(w, o.x, o.kernel);
 }
 
-/// The wanted shape: the samples of x where left open, the kernel's channels, and spatial sizes.
+/// The shape of the result: the samples of x if left open, the kernel's channels, and spatial
+/// sizes.
 SymDims transposed_dims(const Windows& w, const Tensor& x, const Tensor& kernel,
                         const ShapeArg& output_shape) {
   const SymShape shape = sym_shape_of(w.function, output_shape, "output_shape");
@@ -164,7 +165,7 @@ SymDims transposed_dims(const Windows& w, const Tensor& x, const Tensor& kernel,
   return dims;
 }
 
-/// Elements that a convolution with these windows makes of n.
+/// How many elements a convolution with these windows makes from n.
 int64_t windows_in(const Windows& w, size_t i, int64_t n) {
   if (w.padding == Padding::same) return (n + w.strides[i] - 1) / w.strides[i];
   return n < w.span(i) ? 0 : (n - w.span(i)) / w.strides[i] + 1;
@@ -182,7 +183,7 @@ void check_transposed(const Windows& w, const Tensor& x, const SymDims& dims) {
   }
 }
 
-/// Elements that `steps` windows span together.
+/// How many elements `steps` windows span together.
 SymDim whole_size(const Windows& w, size_t i, const SymDim& steps) {
   const int64_t s = w.strides[i], rest = w.span(i) - s;
   if (steps.is_known())
@@ -193,9 +194,9 @@ SymDim whole_size(const Windows& w, size_t i, const SymDim& steps) {
   return {Shape::kUnknown, prim::maximum(size, prim::constant(Array::of<int64_t>({0})))};
 }
 
-// The gradient of a convolution by its input. Where a margin depends on a size that is None, the
-// whole result (n - 1) * stride + span is made, and the part that the margin leaves is cut out of
-// it. Sizes that the windows do not reach stay 0.
+// The gradient of a convolution for its input. If a margin depends on a size that is None, the
+// whole result of (n - 1) * stride + span elements is made, and the part without the margin is cut
+// out of it. Places that no window reaches stay 0.
 Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& kernel,
                       const ShapeArg& output_shape, const Geometry& g, std::string_view layout) {
   const auto [in, k] = operands_of(function, x, kernel);
@@ -203,7 +204,7 @@ Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& 
   check_kernel(function, k, rank, layout);
   check_padding(g.padding, function);
   Windows w = windows_of(function, g, k);
-  w.padding = Padding::same;  // x is the result of the windows: they need not fit in it
+  w.padding = Padding::same;  // x is the result of the windows, so they need not fit in it
   check_windows(w, in);
   w.padding = g.padding;
   check_channels(w, in, k, rank + 1);

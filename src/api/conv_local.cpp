@@ -1,4 +1,4 @@
-// Convolutions with another kernel at each position: windows are laid side by side, then one
+// Convolutions with a different kernel at each position: windows are laid side by side, then one
 // product per position.
 #include "api/windows.h"
 #include "horngate/ops/conv.h"
@@ -47,7 +47,7 @@ void check_sizes(const Local& l, const Ints& size, const Ints& strides, const In
         l.kernel.shape(), ".");
 }
 
-/// The elements of x that lie at one place of each window, along an axis.
+/// The elements of x at one place of each window, along an axis.
 Tensor taps(const Tensor& x, size_t axis, int64_t at, int64_t stride, int64_t count) {
   const int64_t stop = count ? at + (count - 1) * stride + 1 : at;
   return prim::slice_axis(x, static_cast<int64_t>(axis), at, stop, stride);

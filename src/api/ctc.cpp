@@ -8,7 +8,7 @@
 namespace horngate {
 namespace {
 
-/// log(y_pred + epsilon), which the primitives take a softmax of.
+/// log(y_pred + epsilon), to which the primitives apply softmax.
 Tensor logits_of(std::string_view function, const Tensor& y_pred) {
   const Tensor p = float_operand(function, y_pred, "y_pred");
   check(p.ndim() == 3, function, "y_pred must have 3 dimensions (samples, time, categories); got ",
@@ -16,7 +16,7 @@ Tensor logits_of(std::string_view function, const Tensor& y_pred) {
   return prim::log(prim::shift(p, epsilon()));
 }
 
-/// Lengths (samples) or (samples, 1) as integers (samples). Keras feeds them as floats, too.
+/// Lengths (samples) or (samples, 1) as integers (samples). Keras also feeds them as floats.
 Tensor lengths_of(std::string_view function, const Tensor& lengths, std::string_view argument,
                   const Tensor& beside, std::string_view name) {
   Tensor n = prim::cast(dense_operand(function, lengths, argument), DType::int64);
@@ -32,7 +32,7 @@ Tensor lengths_of(std::string_view function, const Tensor& lengths, std::string_
 
 constexpr int64_t kMostBeams = 1 << 20, kMostPaths = 10000;
 
-/// The first `width` columns of x (samples, time); only a call knows how many.
+/// The first `width` columns of x (samples, time); the number is only known in a call.
 Tensor columns(const Tensor& x, const Tensor& width) {
   const Tensor zero = prim::constant(Array::of<int64_t>({0}));
   return cut_axes(x, {{}, {true, zero, width}});
@@ -82,7 +82,7 @@ CtcDecoded ctc_decode(const Tensor& y_pred, const Tensor& input_length, const Ct
         o.beam_width, ".");
   check(o.top_paths >= 1 && o.top_paths <= o.beam_width, kName, "top_paths must be in [1, ",
         o.beam_width, "], the beam_width; got ", o.top_paths, ".");
-  // Each path is a tensor of its own.
+  // Each path is a separate tensor.
   check(o.top_paths <= kMostPaths, kName, "top_paths must be at most ", kMostPaths, "; got ",
         o.top_paths, ".");
   const Tensors r = outputs_of(emit(

@@ -1,4 +1,4 @@
-// Single dimensions of shapes, for functions that put shapes together from several sources.
+// Single dimensions of shapes, for functions that assemble shapes from several sources.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace horngate {
 
-/// A dimension: a number, or an entry that the graph tells when it runs.
+/// A dimension: a number, or an entry that the graph computes when it runs.
 struct SymDim {
   int64_t known = Shape::kUnknown;
   Tensor tensor;  // (1,) int64; empty when the number is known

@@ -1,4 +1,4 @@
-// Random nodes: where their seeds come from and what makes each call draw other numbers.
+// Random nodes: where their seeds come from and what makes each call draw different numbers.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 namespace horngate {
 
-/// The seed, or the next one of the process.
+/// The given seed, or the next one of the process.
 int64_t seed_or_next(const std::optional<int64_t>& seed);
 
 /// The operand of a random node: its own counter of calls and, in a loop, the step.

@@ -44,7 +44,7 @@ Pair agree(std::string_view function, const Number& x, const Number& y,
   return p;
 }
 
-/// The same without bool, for arithmetic and order.
+/// The same with bool converted, for arithmetic and order.
 Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
                    std::string_view second = "y") {
   Pair p = agree(function, x, y, second);
@@ -193,8 +193,8 @@ Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {
       max_value.is_none() || (max_value.is_number() && max_value.value() == INFINITY);
   const bool open_below =
       min_value.is_none() || (min_value.is_number() && min_value.value() == -INFINITY);
-  // The lower bound comes last and so wins where the bounds are crossed. At a bound the gradient
-  // goes to x, the first operand.
+  // The lower bound comes last and so wins if the bounds are crossed. At a bound the gradient goes
+  // to x, the first operand.
   if (!open_above) {
     const Tensor high = bound(max_value, "max_value");
     y = prim::minimum(y, high);

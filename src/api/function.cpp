@@ -25,7 +25,8 @@ Tensor make_update(const Variable& x, const Tensor& value, const char* kind, dou
               {x, prim::cast(operand(value), state.type.dtype)});
 }
 
-/// Why nothing flows from the loss to a target: the first node on the way that has no gradient.
+/// Says why nothing flows from the loss to a target: names the first node on the way that has no
+/// gradient.
 [[noreturn]] void explain_disconnected(const Tensor& loss, const Tensor& target) {
   std::vector<const Node*> stack{loss.node()}, order;
   std::unordered_set<const Node*> seen{loss.node()};

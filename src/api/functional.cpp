@@ -1,4 +1,4 @@
-// map, fold, and what only marks a value.
+// map, fold, and functions that only mark a value.
 #include "horngate/ops/functional.h"
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace horngate {
 namespace {
 
-/// A name scope when there is a name.
+/// A name scope, if there is a name.
 std::optional<NameScope> scope_of(const std::string& name) {
   if (name.empty()) return std::nullopt;
   return std::optional<NameScope>(std::in_place, name);
@@ -62,7 +62,8 @@ Tensor fold(const char* function, const FoldFunction& fn, const Tensor& elems, c
 
 }  // namespace
 
-// The step of an inner loop is counted through all steps of the outer one: outer * length + inner.
+// The steps of an inner loop are numbered across all steps of the outer one: outer * length +
+// inner.
 Tensors make_loop(const std::string& function, const ScanSpec& spec, const StepFunction& step) {
   const Tensor outer = current_step();
   if (!outer.defined()) return make_scan(function, spec, step);
@@ -92,7 +93,7 @@ Tensors map_fn(const std::function<Tensors(const Tensors&)>& fn, const Tensors& 
     check(a < 0 || b < 0 || a == b, kName, "elems must have equally many elements; got shapes ",
           spec.xs[0].shape(), " and ", x.shape(), ".");
   }
-  // How many results there are is known once fn was called; the spec is read after that.
+  // The number of results is only known once fn has been called; the spec is read after that.
   return make_loop(kName, spec, [&](const Tensors& xs, const Tensors&, const Tensor&) {
     StepResult r;
     for (const Tensor& y : users([&] { return fn(xs); })) {

@@ -1,4 +1,4 @@
-// Hooks for bindings: what src/plan and src/ir have, shown to the outside.
+// Hooks for bindings: access to parts of src/plan and src/ir.
 #include "horngate/hooks.h"
 
 #include "api/args.h"

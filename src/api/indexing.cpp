@@ -18,7 +18,7 @@ const T* as(const Index& i) {
 }
 bool takes_axis(const Index& i) { return !as<EllipsisType>(i) && !as<NoneType>(i); }
 
-/// The integer of a scalar that is known already.
+/// The integer of a scalar that is already known.
 bool known_scalar(const Tensor& t, int64_t* value) {
   Ints ints;
   if (t.ndim() != 0 || !prim::known_ints(t, &ints) || ints[0] == kFromOperand) return false;
@@ -32,8 +32,8 @@ Tensor integer_operand(const Tensor& t) {
   return index_operand(kName, t, "an index");
 }
 
-/// Indices with one entry per axis of x beside the new axes: Ellipsis and what is missing become
-/// full slices, known scalars become numbers.
+/// Indices with one entry per axis of x, besides new axes: Ellipsis and missing ones become full
+/// slices, known scalars become numbers.
 std::vector<Index> complete(const Tensor& x, std::span<const Index> indices) {
   const auto used = static_cast<size_t>(std::count_if(indices.begin(), indices.end(), takes_axis));
   const auto dots = std::count_if(indices.begin(), indices.end(),
@@ -57,7 +57,7 @@ std::vector<Index> complete(const Tensor& x, std::span<const Index> indices) {
   return result;
 }
 
-// Python's bounds have no limit; these stay clear of the numbers with a meaning of their own.
+// Python's bounds have no limit; this one stays clear of the numbers that have a special meaning.
 constexpr int64_t kFar = kMostBytes;
 
 void push_bound(SliceBounds* bounds, const Bound& bound, int64_t left_out) {
@@ -85,10 +85,10 @@ void push_number(SliceBounds* starts, SliceBounds* stops, Ints* single, const Te
   if (n < 0) single->push_back(static_cast<int64_t>(axis));
 }
 
-/// The slices and numbers of the list, in one go; numbers leave an axis of size 1.
+/// All slices and numbers of the list in one node; a number leaves an axis of size 1.
 Tensor slice_all(const Tensor& x, const std::vector<Index>& indices) {
   SliceBounds starts, stops;
-  Ints single;            // axes of an unknown size where a number stands
+  Ints single;            // axes of unknown size that a number indexes
   Ints steps, backwards;  // ::-1 is a reverse, whose gradient is cheaper than that of a slice
   for (const Index& i : indices) {
     if (as<NoneType>(i)) continue;
@@ -122,7 +122,7 @@ Tensor take(const Tensor& x, const Tensor& positions, int64_t axis) {
   return prim::gather(x, prim::select(negative, prim::add(i, size), i), axis);
 }
 
-/// Shape arithmetic becomes a number as soon as it can be told.
+/// Shape arithmetic becomes a number as soon as it is known.
 Tensor folded(const Tensor& y) {
   int64_t value = 0;
   if (!is_int(y.dtype()) || !known_scalar(y, &value)) return y;
@@ -137,7 +137,7 @@ Tensor getitem(const Tensor& x, std::span<const Index> indices) {
   const std::vector<Index> list = complete(t, indices);
   Tensor y = slice_all(t, list);
 
-  // From the last axis to the first, so that the axes still to come keep their numbers.
+  // From the last axis to the first, so that the remaining axes keep their numbers.
   auto axis = static_cast<int64_t>(t.ndim());
   size_t wide = 0;
   for (size_t i = list.size(); i-- > 0;) {
@@ -152,7 +152,7 @@ Tensor getitem(const Tensor& x, std::span<const Index> indices) {
                              wide, ".");
 
   Ints dropped, added;
-  int64_t before = 0, after = 0;  // axes of y, and of the result, that the list has passed
+  int64_t before = 0, after = 0;  // axes of y, and of the result, passed so far
   for (const Index& i : list) {
     if (as<NoneType>(i)) {
       added.push_back(after++);

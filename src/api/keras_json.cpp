@@ -1,4 +1,4 @@
-// Reads keras.json and KERAS_BACKEND; writes the file with the defaults where there is none.
+// Reads keras.json and KERAS_BACKEND; writes the file with the defaults if there is none.
 #include "api/keras_json.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ bool is_engine_name(std::string_view name) {
 
 namespace {
 
-/// In quotes, on one line and of a length that can be read, whatever a file or the environment holds.
+/// Quoted, on one line and of readable length, whatever a file or the environment holds.
 std::string in_quotes(std::string_view text) {
   constexpr size_t kMost = 100;
   std::string out = "\"";
@@ -115,7 +115,7 @@ class File {
     return number;
   }
 
-  /// {"onnx": {"optimization": "basic"}}; values may be numbers or truths too.
+  /// {"onnx": {"optimization": "basic"}}; values may also be numbers or booleans.
   std::map<std::string, EngineOptions> options(const char* key) const {
     std::map<std::string, EngineOptions> all;
     const auto wrong = [&](const Json& got) {
@@ -135,7 +135,7 @@ class File {
     return all;
   }
 
-  /// "<path>, line 3", where the errors about a field begin.
+  /// "<path>, line 3", with which errors about a field begin.
   std::string where(const char* key) const { return text_of(path_, ", line ", line_of(key)); }
 
  private:
@@ -160,7 +160,7 @@ class File {
     return 1;
   }
 
-  // nlohmann's text is "[...] parse error at line 2, column 3: what"; the line is ours already.
+  // nlohmann's text is "[...] parse error at line 2, column 3: what"; we already give the line.
   static std::string reason_of(const Json::parse_error& e) {
     const std::string_view what = e.what();
     const size_t at = what.find("column ");
@@ -202,7 +202,7 @@ DataFormat image_data_format_from(const File& file) {
        "\". Change its permissions, or set KERAS_HOME to another folder.");
 }
 
-// A pipe or a device of that name must not make us wait, nor read without end.
+// A pipe or a device of that name must not make us wait or read forever.
 std::string read_text(const std::string& path) {
   constexpr size_t kMost = size_t{1} << 20;
   const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -227,7 +227,7 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-/// Whether there is something of that name, also a symbolic link that leads nowhere.
+/// Whether anything of that name exists, even a dangling symbolic link.
 bool is_there(const std::string& path) {
   struct stat about{};
   if (lstat(path.c_str(), &about) == 0) return true;
@@ -235,20 +235,20 @@ bool is_there(const std::string& path) {
   return false;
 }
 
-// Through a second name, so that another process never sees half a file; link() fails if there is
-// one by now. What goes wrong does not matter: the defaults hold without a file.
+// Writes under a second name first, so that another process never sees half a file; link() fails if the file
+// exists by now. Failures do not matter: the defaults hold without a file.
 void write_defaults(const fs::path& path) {
   const Settings defaults;
   const Json fields = {
       {"image_data_format", name_of(defaults.image_data_format)},
       {"epsilon", defaults.epsilon},
       {"floatx", name_of(defaults.floatx)},
-      // Keras imports what it does not know as a module: it must be ours, not the engine's name.
+      // Keras imports unknown names as a module, so this must be our module, not the engine's name.
       {"backend", "horngate"}};
   std::error_code ignored;
   fs::create_directories(path.parent_path(), ignored);
   const std::string draft = text_of(path.string(), '.', getpid(), ".tmp");
-  // Never a file or a link that is there: the folder may be one that all can write to.
+  // Never open an existing file or link: anyone may be able to write to the folder.
   const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0) return;
   const std::string text = fields.dump(4) + '\n';
@@ -257,7 +257,7 @@ void write_defaults(const fs::path& path) {
   fs::remove(draft, ignored);
 }
 
-// "horngate" is left to the caller; "horngate.theano", the module's name under Keras, is "theano".
+// "horngate" is left to the caller; "horngate.theano", the module's name under Keras, becomes "theano".
 std::string without_module(std::string_view name) {
   constexpr std::string_view kModule = "horngate.";
   return std::string(name.starts_with(kModule) ? name.substr(kModule.size()) : name);
@@ -276,8 +276,8 @@ void check_engine(std::string_view where, std::string_view argument, std::string
        guess.empty() ? hint : guess);
 }
 
-// KERAS_BACKEND beats the file. "horngate" asks for the default engine, whatever an old keras.json says of other
-// backends.
+// KERAS_BACKEND overrides the file. "horngate" asks for the default engine, whatever an old keras.json says
+// about other backends.
 EngineChoice choose_engine(const File* file, const std::string& path) {
   const std::string wanted(environment_text("KERAS_BACKEND"));
   if (wanted == "horngate") return {"native", "KERAS_BACKEND"};

@@ -18,7 +18,7 @@ void check_same_length(std::string_view function, const Tensor& x, int64_t axis_
         x.shape(), ") and ", ny, " (axis ", axis_y, " of y, shape ", y.shape(), ").");
 }
 
-/// One dtype for a product; bool has none.
+/// One dtype for both factors; bool is not allowed.
 void unify_factors(std::string_view function, Tensor* x, Tensor* y) {
   unify(function, x, y);
   if (x->dtype() != DType::bool_) return;

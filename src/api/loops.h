@@ -5,7 +5,7 @@
 
 namespace horngate {
 
-/// make_scan, such that random numbers of a loop in a loop differ from step to step of both.
+/// Like make_scan, but random numbers in a nested loop differ between the steps of both loops.
 Tensors make_loop(const std::string& function, const ScanSpec& spec, const StepFunction& step);
 
 }  // namespace horngate

@@ -15,17 +15,17 @@ namespace {
 
 Tensor zero_of(const Tensor& x) { return prim::scalar(0.0, x.dtype()); }
 
-/// x kept in [low, high]; at the ends the gradient still passes.
+/// x limited to [low, high]; at the ends the gradient still passes.
 Tensor clip(const Tensor& x, double low, double high) {
   return prim::minimum(prim::maximum(x, prim::scalar(low, x.dtype())),
                        prim::scalar(high, x.dtype()));
 }
 
-/// Probabilities away from 0 and 1, so that logarithms stay finite.
+/// Keeps probabilities away from 0 and 1, so that logarithms stay finite.
 Tensor clip_probabilities(const Tensor& p) { return clip(p, epsilon(), 1.0 - epsilon()); }
 
-// max(x, 0) + log(1 + exp(-|x|)). Selects, where max and abs would do for the value, make the
-// gradient at 0 come out as the 1/2 that it is.
+// max(x, 0) + log(1 + exp(-|x|)). For the value alone max and abs would do, but select makes the
+// gradient at 0 the correct 1/2.
 Tensor softplus_of(const Tensor& x) {
   const Tensor positive = prim::gt(x, zero_of(x));
   const Tensor minus_abs = prim::select(positive, prim::neg(x), x);
@@ -36,7 +36,7 @@ struct Pair {
   Tensor target, output;
 };
 
-/// Target and output of a loss in one dtype, which is a float.
+/// Target and output of a loss in one float dtype.
 Pair losses_of(std::string_view function, const Tensor& target, const Tensor& output) {
   Pair p{dense_operand(function, target, "target"), float_operand(function, output, "output")};
   unify(function, &p.target, &p.output);
@@ -48,7 +48,7 @@ Pair losses_of(std::string_view function, const Tensor& target, const Tensor& ou
 Tensor relu(const Tensor& x, const ReluOptions& o) {
   const CalledAs called(__func__);
   Tensor in = numeric_operand("relu", x);
-  // Integers become floats where a number is fractional.
+  // Integers become floats if one of these is fractional.
   for (double number : {o.alpha, o.threshold, o.max_value.value_or(0.0)}) weak_scalar(number, &in);
   const auto scalar = [&](double number) { return prim::scalar(number, in.dtype()); };
   const Tensor zero = scalar(0.0);
@@ -56,7 +56,8 @@ Tensor relu(const Tensor& x, const ReluOptions& o) {
     return prim::select(prim::gt(in, zero), in, prim::scale(in, o.alpha));
 
   Tensor y = in;
-  // This way round NaN passes, and so it does in the maximum, which gives x no gradient at 0.
+  // Written with <=, this lets NaN pass. So does the maximum; with zero first it gives x no
+  // gradient at 0.
   if (o.threshold != 0) y = prim::select(prim::le(in, scalar(o.threshold)), zero, in);
   if (o.max_value) y = prim::minimum(y, scalar(*o.max_value));
   if (o.max_value || o.threshold == 0) y = prim::maximum(zero, y);
@@ -65,7 +66,7 @@ Tensor relu(const Tensor& x, const ReluOptions& o) {
   return prim::sub(y, prim::scale(below, o.alpha));
 }
 
-// The exponential sees no positive x: it could overflow, and 0 * inf in the gradient is NaN.
+// The exponential never sees a positive x: it could overflow, and 0 * inf in the gradient is NaN.
 Tensor elu(const Tensor& x, double alpha) {
   const CalledAs called(__func__);
   const Tensor in = float_operand("elu", x);
@@ -141,7 +142,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& outpu
   if (!o.from_logits) p = prim::log(clip_probabilities(p));
   const Tensor log_p = emit(attrs::log_softmax{.axis = rank - 1}, {p});
 
-  // One class number per row: any shape with as many elements will do.
+  // One class number per row, in any shape with that many elements.
   SymDims dims = dims_of(p);
   dims.back() = 1;
   const SymShape rows = one_inferred(shape_of_dims(dims));
@@ -153,7 +154,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& outpu
         output.shape(), "; got shape ", given.shape(), ".");
   const Tensor labels = prim::reshape(prim::cast(given, DType::int64), rows);
 
-  // 32 bits are enough to find the class; whether there is one is asked of all 64.
+  // 32 bits are enough to find the class, but whether it exists is checked with all 64.
   const SymDim classes = dim_of(p, static_cast<size_t>(rank - 1));
   const Tensor class_of = prim::iota(shape_of_dims({classes}), DType::int32);
   const Tensor hit = prim::eq(prim::cast(labels, DType::int32), class_of);
@@ -173,7 +174,7 @@ Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from
   check_broadcast(kName, t, x);
   // -t log s(x) - (1 - t) log(1 - s(x)) with s = sigmoid
   if (from_logits) return prim::sub(softplus_of(x), prim::mul(x, t));
-  // epsilon once more inside of the logarithms, as TensorFlow's Keras adds it
+  // epsilon is added again inside the logarithms, as in TensorFlow's Keras
   const Tensor p = clip_probabilities(x), one = prim::scalar(1.0, p.dtype());
   const Tensor log_p = prim::log(prim::shift(p, epsilon()));
   const Tensor log_not_p = prim::log(prim::shift(prim::sub(one, p), epsilon()));
@@ -215,8 +216,8 @@ Tensor in_top_k(const Tensor& predictions, const Tensor& targets, int64_t k) {
   return emit(attrs::in_top_k{.k = k}, {p, t});
 }
 
-// A bias of several axes is written (spatial.., channels). For channels_first Keras reshapes it, it
-// does not transpose it; so do we.
+// A bias with several axes is written (spatial.., channels). For channels_first Keras reshapes it
+// instead of transposing it, and so do we.
 Tensor bias_add(const Tensor& x, const Tensor& bias, std::optional<DataFormat> data_format) {
   const CalledAs called(__func__);
   Tensor in = numeric_operand("bias_add", x), b = numeric_operand("bias_add", bias, "bias");

@@ -8,7 +8,7 @@
 namespace horngate {
 namespace {
 
-/// A statistic, or what scales it, in the dtype of x; one-dimensional ones lie along `axis`.
+/// A statistic, or its scale, in the dtype of x; a one-dimensional one lies along `axis`.
 Tensor along_axis(std::string_view function, std::string_view argument, const Tensor& given,
                   const Tensor& x, int64_t axis) {
   Tensor t = prim::cast(float_operand(function, given, argument), x.dtype());
@@ -22,8 +22,7 @@ Tensor along_axis(std::string_view function, std::string_view argument, const Te
   return t;
 }
 
-/// gamma or beta in the shape that the axes which stay have; `missing` everywhere when there is
-/// none.
+/// gamma or beta in the shape of the axes that stay; `missing` everywhere if there is none.
 Tensor per_feature(std::string_view function, std::string_view argument, const Tensor& given,
                    double missing, const SymDims& features, DType dtype) {
   const SymShape shape = shape_of_dims(features);
@@ -59,7 +58,7 @@ NormalizedBatch normalize_batch_in_training(const Tensor& x, const Tensor& gamma
   return {r[0], r[1], r[2]};
 }
 
-// 1e-12 as TensorFlow has it; it is 0 in float16, which is therefore left for the computation.
+// 1e-12 as in TensorFlow. In float16 that is 0, so half types are computed in float32.
 Tensor l2_normalize(const Tensor& x, const Axis& axis) {
   const CalledAs called(__func__);
   const Tensor given = float_operand("l2_normalize", x);
@@ -70,8 +69,8 @@ Tensor l2_normalize(const Tensor& x, const Axis& axis) {
   return prim::cast(y, given.dtype());
 }
 
-// x * scale + (beta - mean * scale): scale and offset are of the size of the statistics, so that
-// one multiplication and one addition per element are left.
+// x * scale + (beta - mean * scale): scale and offset are as small as the statistics, which leaves
+// one multiplication and one addition per element.
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& var,
                            const Tensor& beta, const Tensor& gamma,
                            const BatchNormalizationOptions& o) {

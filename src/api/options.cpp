@@ -1,4 +1,4 @@
-// Strings of option values, both ways.
+// Conversion of options to strings and back.
 #include "horngate/options.h"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ Tensor pool(std::string_view function, const Tensor& x, const std::array<int64_t
   const Padded p = pad_windows(w, in);
   const Tensor y = pool_windows(w, p, PoolMode::avg);
   if (!p.cut) return y;
-  // The zeros that pad_windows put into x were counted: divide by the share that is not of them.
+  // The mean counted the zeros that pad_windows put into x: divide by the share of real elements.
   SymDims dims = dims_of(in);
   dims[0] = dims[w.channel_axis()] = 1;
   const Padded ones = pad_windows(w, prim::full(shape_of_dims(dims), 1.0, in.dtype()));

@@ -1,4 +1,4 @@
-// Random tensors and variables, and the seeds that are left open.
+// Random tensors and variables, and the seeds used if none is given.
 #include "horngate/ops/random.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace horngate {
 namespace {
 
-/// Where open seeds come from: another sequence in each process until set_random_seed.
+/// The source of seeds that are not given: different in each process until set_random_seed.
 struct Seeds {
   std::mt19937_64 engine{fresh_seed()};
 
@@ -100,7 +100,7 @@ Tensor truncated_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
   return affine(x, o.stddev, o.mean);
 }
 
-// Rounding may carry the sum up to maxval itself, which is not of the interval.
+// Rounding may carry the sum up to maxval itself, which is outside the interval.
 Tensor random_uniform(const ShapeArg& shape, const RandomUniformOptions& o) {
   const CalledAs called(__func__);
   const SymShape dims = full_shape_of("random_uniform", shape);

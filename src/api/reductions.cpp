@@ -1,4 +1,4 @@
-// Reductions and scans along axes.
+// Reductions and cumulative functions along axes.
 #include <cmath>
 
 #include "api/args.h"
@@ -20,7 +20,7 @@ Tensor reduce_bools(std::string_view function, Prim which, const Tensor& x,
   return prim::reduce(which, t, axes_of(function, options.axis, t), options.keepdims);
 }
 
-/// Of half types in float32.
+/// Computed in float32 for half types.
 Tensor variance(std::string_view function, const Tensor& x, const ReduceOptions& options) {
   const Tensor t = prim::widened(x);
   const Ints axes = axes_of(function, options.axis, t);
@@ -72,9 +72,9 @@ Tensor all(const Tensor& x, const ReduceOptions& options) {
   return reduce_bools("all", Prim::reduce_all, x, options);
 }
 
-// y = log(sum(exp(x - m))) + m with m = max x. An infinite m counts as 0, because inf - inf is NaN.
-// Half types are summed in float32, where 65,505 is a number. Where the sum is 0 (all are -inf, or nothing is there) the
-// logarithm is put in by hand: then the gradient is 0 and not NaN.
+// y = log(sum(exp(x - m))) + m with m = max x. An infinite m counts as 0, because inf - inf is NaN. Half types are
+// summed in float32, where 65,505 is finite. Where the sum is 0 (all are -inf, or there are none), the logarithm is
+// inserted directly, so that the gradient is 0 and not NaN.
 Tensor logsumexp(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
   const Tensor given = float_operand("logsumexp", x), t = prim::widened(given);

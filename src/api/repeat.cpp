@@ -12,13 +12,13 @@ namespace {
 
 enum class Repeat { whole, each };  // abab or aabb
 
-/// x `factors[i]` times along axis i: a new axis beside each one that is repeated, broadcast, and
-/// merged with it. An axis of size 1 needs no new one.
+/// x `factors[i]` times along axis i: each repeated axis gets a new one beside it, which is
+/// broadcast and then merged with it. An axis of size 1 is broadcast itself.
 Tensor repeated(const Tensor& x, const SymShape& factors, Repeat how) {
   if (std::all_of(factors.dims.begin(), factors.dims.end(), [](int64_t f) { return f == 1; }))
     return x;
   Ints added;
-  SymShape spread;  // factors of the axes of x and the added ones
+  SymShape spread;  // factors of the axes of x and of the added ones
   Tensors parts;
   const Tensor one = prim::constant(Array::of<int64_t>({1}));
   const auto push = [&](bool factor, size_t i) {
@@ -58,8 +58,9 @@ size_t spatial_axis(DataFormat data_format) {
   return data_format == DataFormat::channels_first ? 2 : 1;
 }
 
-/// x stretched along an axis: between an element and the next one, `factor` steps of a straight
-/// line; after the last element it stays. y[i * factor + k] = x[i] + (x[i + 1] - x[i]) * k / factor
+/// x stretched along an axis: a straight line of `factor` steps from each element to the next;
+/// constant after the last.
+/// y[i * factor + k] = x[i] + (x[i + 1] - x[i]) * k / factor
 Tensor stretch(const Tensor& x, int64_t axis, int64_t factor) {
   if (factor == 1) return x;
   const Tensor next = prim::concat(
@@ -148,7 +149,7 @@ Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_fact
 
 namespace {
 
-/// A sequence of numbers that are all known: n of them.
+/// A sequence whose numbers are all known.
 Tensor known_sequence(double start, double stop, double step, DType dtype) {
   check(step != 0 && std::isfinite(step) && std::isfinite(start) && std::isfinite(stop), "arange",
         "start, stop and step must be finite, and step not 0; got ", start, ", ", stop, " and ",
@@ -163,7 +164,7 @@ Tensor known_sequence(double start, double stop, double step, DType dtype) {
   return prim::cast(prim::add(steps, prim::scalar(start, work)), dtype);
 }
 
-/// One argument of arange as a scalar; integers are int64, so that they can be a length.
+/// An argument of arange as a scalar; integers are int64, so that they can be a length.
 Tensor scalar_of(const Number& n, std::string_view argument) {
   if (n.is_number()) {
     const bool whole = n.value() == std::trunc(n.value());

@@ -43,7 +43,7 @@ RnnStep Rnn::call(const Tensor& x_t, const Tensors& now) const {
   return r;
 }
 
-/// A mask as bool (samples, time); one with an axis of 1 at the end loses it.
+/// A mask as bool (samples, time), without a last axis of size 1.
 Tensor mask_of(const Tensor& given, const Tensor& x) {
   Tensor mask = prim::cast(dense_operand(kName, given, "mask"), DType::bool_);
   check(mask.ndim() >= 2, kName, "mask must have shape (samples, time) or (samples, time, 1); got ",
@@ -58,8 +58,8 @@ Tensor mask_of(const Tensor& given, const Tensor& x) {
   return mask;
 }
 
-/// `now` where the mask of a time step is set, else `before`; axes that the mask lacks follow its
-/// own.
+/// `now` where the mask of a time step is set, else `before`; missing axes of the mask are added at
+/// its end.
 Tensor masked(const Tensor& mask, const Tensor& now, const Tensor& before) {
   check(mask.ndim() <= now.ndim(), kName,
         "a mask needs outputs and states with at least the axes (samples, ..); got shape ",
@@ -91,19 +91,20 @@ RnnResult unrolled(const Rnn& r, int64_t length) {
   return {last, prim::concat(outputs, 1), states};
 }
 
-/// Where the last output is found among the results of the loop.
+/// Where to find the last output among the results of the loop.
 enum class Last : uint8_t { state, carry, sequence };
 
-// Carries: the states, then (with a mask, or where nothing else holds it) the last output, zeros at
-// first.
+// Carries: the states, then (with a mask, or if nothing else holds it) the last output, which
+// starts as zeros.
 RnnResult looped(const Rnn& r) {
-  // By an index, not a slice: the shape of the result does not depend on the number of time steps.
+  // By an index, not a slice, so that the shape of the result does not depend on the number of time
+  // steps.
   const Tensor first_x = prim::gather(r.x, prim::constant(Array(int64_t{0})), 1);
   const RnnStep first = r.call(first_x, r.states);
   const size_t n = r.states.size();
 
   Last last = Last::carry;
-  size_t same = 0;  // state that is the output
+  size_t same = 0;  // the state that equals the output
   while (same < n && !first.output.same_as(first.new_states[same])) ++same;
   if (!r.mask.defined() && same < n) last = Last::state;
   if (!r.mask.defined() && n == 0 && r.x.shape().dim(1) > 0) last = Last::sequence;
@@ -128,7 +129,7 @@ RnnResult looped(const Rnn& r) {
       s.output = masked(x[1], s.output, carries[n]);
       for (size_t k = 0; k < n; ++k) s.new_states[k] = masked(x[1], s.new_states[k], now[k]);
     }
-    // A step function may do something else the second time.
+    // A step function may behave differently the second time.
     if (last == Last::state && !s.output.same_as(s.new_states[same])) last = Last::sequence;
     StepResult result{s.new_states, {s.output}};
     if (last == Last::carry) result.carries.push_back(s.output);
@@ -168,7 +169,7 @@ RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
         r.x.shape(), ".");
   check(length >= 1, kName, "unroll needs at least one time step; got inputs of shape ",
         r.x.shape(), ".");
-  constexpr int64_t kMostSteps = 1 << 20;  // each makes nodes of its own
+  constexpr int64_t kMostSteps = 1 << 20;  // each step makes its own nodes
   check(length <= kMostSteps, kName, "unroll takes at most ", kMostSteps, " time steps; got ",
         length, ".");
   return unrolled(r, length);

@@ -191,7 +191,7 @@ Tensor entry_of(const SymShape& shape, size_t i) {
   return prim::slice_axis(shape.operand, 0, at, at + 1);
 }
 
-/// The slice has size[i] elements although x has None there: a reshape says (and checks) so.
+/// The slice has size[i] elements even where x has None: a reshape records (and checks) that.
 Tensor with_known_sizes(const Tensor& y, const SymShape& size) {
   SymShape shape = prim::sym_shape(y);
   bool learned = false;

@@ -24,7 +24,7 @@ int64_t new_axis(std::string_view function, int64_t axis, const Shape& shape) {
 
 SymShape one_inferred(SymShape shape) {
   const auto count = [&](int64_t n) { return std::count(shape.dims.begin(), shape.dims.end(), n); };
-  // Beside a 0 the element count does not tell what -1 stands for.
+  // With a 0 in the shape, the element count does not determine -1.
   if (count(kFromOperand) != 1 || count(kInfer) > 0 || count(0) > 0) return shape;
   *std::find(shape.dims.begin(), shape.dims.end(), kFromOperand) = kInfer;
   shape.operand = {};

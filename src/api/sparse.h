@@ -5,11 +5,11 @@
 
 namespace horngate {
 
-/// Matrices one after the other along an axis (0 or 1), sparse again.
+/// Joins matrices along an axis (0 or 1); the result is sparse.
 Tensor concatenate_sparse(const Tensors& tensors, int64_t axis);
 
-/// A sparse x in that dtype: a variable is cast, which never changes; TypeError for other tensors that are of
-/// another dtype.
+/// A sparse x in that dtype. A variable can be cast because its sparse value never changes; TypeError for
+/// other tensors of another dtype.
 Tensor sparse_operand(std::string_view function, const Tensor& x, DType dtype);
 
 }  // namespace horngate

@@ -1,4 +1,4 @@
-// Zeros, ones and their like; asking for shape, rank, dtype and size.
+// zeros, ones and the like; shape, rank, dtype and size of a tensor.
 #include "horngate/ops/values.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace horngate {
 namespace {
 
-/// The same value under a name that the user gave.
+/// The same value under the user's name.
 Tensor named(const Tensor& t, std::string_view name) {
   return name.empty() ? t : emit(attrs::after{}, {t}, {}, unique_name(name));
 }
@@ -35,7 +35,7 @@ void check_defined(std::string_view function, const Tensor& x) {
   check<TypeError>(x.defined(), function, "x must be a tensor; got an empty one.");
 }
 
-/// int32 is what Keras users see; it gives way only to numbers that it cannot hold.
+/// Keras users expect int32; int64 is used only for numbers that it cannot hold.
 DType count_dtype(int64_t largest) {
   return largest > std::numeric_limits<int32_t>::max() ? DType::int64 : DType::int32;
 }

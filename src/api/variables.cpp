@@ -21,7 +21,7 @@ Array ones_array(Ints dims) { return Array::full(floatx(), std::move(dims), 1.0)
 Variable variable(const Array& value, const VariableOptions& options) {
   check(value.defined(), "variable", "value must be an array; got an empty one.");
   const DType dtype = options.dtype.value_or(value.dtype());
-  // A copy of its own: updates write into it.
+  // A separate copy, since updates write into it.
   Array own = value.cast(dtype);
   if (!own.is_sparse() && own.raw() == value.raw()) own = own.copy();
   auto state = make_ref<VariableState>(TensorType(dtype, value.shape(), value.is_sparse()), own);
@@ -37,7 +37,7 @@ const Constraint& constraint_of(const Variable& x) {
 }
 
 namespace {
-constexpr int64_t kMostAxes = 64;  // as many as NumPy takes
+constexpr int64_t kMostAxes = 64;  // as many as NumPy allows
 }
 
 Tensor placeholder(const PlaceholderOptions& o) {
@@ -62,7 +62,7 @@ Tensor constant(const Array& value, const ConstantOptions& o) {
   check(value.defined(), "constant", "value must be an array; got an empty one.");
   Array a = value.cast(o.dtype.value_or(value.dtype())).contiguous();
   if (a.raw() == value.raw())
-    a = a.copy();  // later writes into the caller's array must not change the program
+    a = a.copy();  // so that later writes to the caller's array do not change the program
   if (o.shape && !(*o.shape == a.shape())) {
     check(o.shape->is_static(), "constant", "shape must be known; got ", *o.shape, ".");
     check_size("constant", TensorType(a.dtype(), *o.shape));

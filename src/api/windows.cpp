@@ -78,9 +78,9 @@ Tensor cut_axes(const Tensor& x, const std::vector<Cut>& cuts) {
   return emit(std::move(a), {x, prim::concat(starts, 0), prim::concat(stops, 0)});
 }
 
-// Where the margin depends on the size of the run, x is padded as the worst case needs, and what is
-// too much at either end is cut off by a slice whose bounds are arithmetic on the shape of x;
-// planning makes them numbers. The window primitive then pads nothing on that axis.
+// If the margin depends on a size known only at run time, x is padded for the worst case, and a
+// slice cuts off the excess at either end; its bounds are arithmetic on the shape of x, which
+// planning turns into numbers. The window primitive then adds no padding on that axis.
 Padded pad_windows(const Windows& w, const Tensor& x, double value) {
   const size_t rank = x.ndim(), first = w.first_axis();
   Padded p{x, Ints(w.rank(), 0), Ints(w.rank(), 0), false};
