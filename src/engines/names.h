@@ -10,7 +10,7 @@ enum class EngineKind { built_in, driver, testing };
 
 struct KnownEngine {
   std::string_view name;
-  std::string_view line;  // what Keras writes when it is chosen
+  std::string_view line;  // what Keras prints when it is chosen
   EngineKind kind;
 };
 
@@ -20,14 +20,14 @@ inline constexpr KnownEngine kKnownEngines[] = {
 #undef ENGINE
 };
 
-/// Null for a name that is not in the list.
+/// Null for a name not in the list.
 constexpr const KnownEngine* known_engine(std::string_view name) {
   for (const KnownEngine& e : kKnownEngines)
     if (e.name == name) return &e;
   return nullptr;
 }
 
-/// Whether `horngate engines install` can get the library that it drives.
+/// Whether `horngate engines install` can get the library it drives.
 constexpr bool is_installable(std::string_view name) {
   const KnownEngine* e = known_engine(name);
   return e && e->kind == EngineKind::driver;

@@ -1,4 +1,4 @@
-// Memory of engines that have one of their own.
+// Memory of engines that have their own.
 #include "engines/own_memory.h"
 
 namespace horngate {
@@ -30,7 +30,7 @@ std::shared_ptr<OwnMemory> OwnMemory::copy() const {
 }
 
 std::shared_ptr<OwnMemory> own_memory_of(const Array& array, const Engine& engine) {
-  // There is no other kind.
+  // EngineMemory has no other subclass.
   auto memory = std::static_pointer_cast<OwnMemory>(array.engine_memory());
   return memory && &memory->engine() == &engine ? memory : nullptr;
 }

@@ -1,4 +1,4 @@
-// OwnMemory: memory that an engine with HG_CAP_OWN_MEMORY gave.
+// OwnMemory: memory from an engine with HG_CAP_OWN_MEMORY.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@ namespace horngate {
 
 class OwnMemory final : public EngineMemory {
  public:
-  /// New, not initialised; bytes > 0.
+  /// Allocates uninitialised memory; bytes > 0.
   OwnMemory(const Engine& engine, size_t bytes);
-  /// What an engine supplied for an output.
+  /// Takes over what an engine supplied for an output.
   OwnMemory(const Engine& engine, const hg_buffer& given);
   ~OwnMemory() override;
   const Engine& engine() const { return engine_; }
@@ -31,7 +31,7 @@ class OwnMemory final : public EngineMemory {
   void (*release_)(void* owner) = nullptr;
 };
 
-/// The memory of that engine which an array is in, or null.
+/// The array's memory in that engine, or null if it is not there.
 std::shared_ptr<OwnMemory> own_memory_of(const Array& array, const Engine& engine);
 
 }  // namespace horngate

@@ -51,7 +51,7 @@ std::vector<fs::path> folders() {
   return out;
 }
 
-/// Names stand in messages, variables and module names: a file with any other name is no plug-in.
+/// Names appear in messages, variables and module names, so a file with any other name is not a plug-in.
 bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return c < 0x80 && (std::isalnum(c) || c == '_' || c == '-');
@@ -81,7 +81,8 @@ std::string known_names() {
   return names;
 }
 
-/// How to get an engine that Horngate knows but that is not there, or how to choose another, unless a call did it.
+/// How to get an engine that Horngate knows but does not have, or how to choose another, unless a call chose this
+/// one.
 std::string advice(const std::string& name, bool is_call) {
   if (is_installable(name))
     return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
@@ -90,7 +91,7 @@ std::string advice(const std::string& name, bool is_call) {
   return " Set KERAS_BACKEND to one of these, or change \"backend\" in keras.json.";
 }
 
-/// Whether it could be installed and is not, as opposed to broken, or looked for in a wrong place.
+/// Whether it could be installed and is not, as opposed to being broken or sought in the wrong place.
 bool is_absent(const EngineInfo& e) {
   std::string variable = "HORNGATE_" + e.name;
   for (char& c : variable) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -98,7 +99,7 @@ bool is_absent(const EngineInfo& e) {
          environment_text(variable.c_str()).empty();
 }
 
-/// Runs `f`; what it throws, which nothing may that comes from a plug-in, becomes our error.
+/// Runs `f`. Nothing from a plug-in may throw; if it does, that becomes our error.
 template <class F>
 auto guarded(std::string_view engine, const char* function, F&& f) -> decltype(f()) {
   std::string what;
@@ -124,7 +125,7 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
                       " of this library: it was built for another version of Horngate.");
   check<RuntimeError>(api->abi == HG_ABI, who, path, " has interface version ", api->abi,
                       "; this library has ", HG_ABI, ".");
-  // Optional slots are last: an older plug-in may end before them, but not before free_executable.
+  // Optional entries come last: the table of an older plug-in may end before them, but not before free_executable.
   check<RuntimeError>(HG_HAS(api, free_executable) && api->open && api->supports && api->compile &&
                           api->run && api->free_executable,
                       who, path, " lacks functions that every engine must have.");
@@ -139,7 +140,7 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   e.api = api;
   e.path = path;
   e.threads = static_cast<int32_t>(environment_count("HORNGATE_NUM_THREADS", kMostThreads));
-  // What is part of the library takes none, and must work beside a keras.json that does not.
+  // Built-in engines take no options, and must work even if those in keras.json are wrong.
   const EngineOptions options = path.empty() ? EngineOptions() : engine_options(name);
   std::vector<const char*> keys, values;
   for (const auto& [key, value] : options) {
@@ -156,12 +157,12 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   return e;
 }
 
-/// Whether a symbol is a function: to call data ends the process.
+/// Whether a symbol is a function: calling data would crash the process.
 bool is_function(void* address) {
   Dl_info info;
   ElfW(Sym)* symbol = nullptr;
   if (!dladdr1(address, &info, reinterpret_cast<void**>(&symbol), RTLD_DL_SYMENT) || !symbol)
-    return true;  // not known
+    return true;  // unknown
   const int type = ELF64_ST_TYPE(symbol->st_info);
   return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
@@ -217,7 +218,7 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
   return *(r.open[name] = std::make_unique<Engine>(std::move(e)));
 }
 
-/// Throws what an engine says of a call that failed.
+/// Throws what an engine reports about a failed call.
 [[noreturn]] void throw_of(const Engine& e, const char* function, hg_status& status) {
   const std::string text = text_in(status);
   if (status.text[0] == 0)
@@ -233,7 +234,7 @@ const Engine& find_locked(Registry& r, const std::string& name, const std::strin
   }
 }
 
-/// Calls a function that fills a status; throws what that says.
+/// Calls a function that fills a status; throws what it says.
 template <class F>
 void ask(const Engine& e, const char* function, F&& f) {
   hg_status status{};
@@ -259,7 +260,7 @@ void* Engine::compile(const Graph& graph) const {
 
 void Engine::run(void* executable, const hg_buffer* const* in, hg_buffer* const* out,
                  const hg_run* run) const {
-  // The text of a status is long: only its head is cleared on this path.
+  // The text of a status is long, so only its start is cleared on this path.
   hg_status status;
   status.size = sizeof status;
   status.code = 0;
@@ -272,7 +273,7 @@ void Engine::run(void* executable, const hg_buffer* const* in, hg_buffer* const*
 void Engine::free_executable(void* executable) const noexcept {
   try {
     api->free_executable(executable);
-  } catch (...) {  // against the rules, and there is nobody to tell
+  } catch (...) {  // not allowed, but there is nobody to tell
   }
 }
 
@@ -292,7 +293,7 @@ void* Engine::alloc(size_t bytes) const {
 void Engine::free(void* data) const noexcept {
   try {
     api->free(self, data);
-  } catch (...) {  // against the rules, and there is nobody to tell
+  } catch (...) {  // not allowed, but there is nobody to tell
   }
 }
 
@@ -324,7 +325,7 @@ bool evaluate(const Graph& graph, std::span<const Array> in, Array& out) {
     executable = native.compile(graph);
     native.run(executable, list.data(), &results, nullptr);
     is_done = true;
-  } catch (const Error&) {  // left to the run, which tells it with its place
+  } catch (const Error&) {  // the run will report it, with its place
   }
   if (executable) native.free_executable(executable);
   return is_done;
@@ -373,7 +374,7 @@ std::vector<EngineInfo> list_engines() {
     }
     try {
       info.where = where_of(api_in(name, path));
-    } catch (const Error&) {  // then info.problem says it
+    } catch (const Error&) {  // info.problem already says so
     }
     info.absent = is_absent(info);
     out.push_back(info);

@@ -62,7 +62,7 @@ SmallVec<ValueId, 1> LoopRewriter::emit_loop() {
     if (now[n.out[0]] != kNoValue) continue;
     const bool possible =
         std::all_of(n.in.begin(), n.in.end(), [&](ValueId v) { return now[v] != kNoValue; });
-    if (possible) body.copy(body_, n, now);  // else it reads a sum that is only known after the loop
+    if (possible) body.copy(body_, n, now);  // else it reads a sum known only after the loop
   }
   Types types;
   for (size_t i : in_.kept_carries) {

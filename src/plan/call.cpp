@@ -162,7 +162,7 @@ void FunctionImpl::Call::finish(const Plan& plan, bool last) {
   for (size_t i = 0; i < plan.updates.size(); ++i) {
     const SlotId s = plan.updates[i];
     if (s == kNoValue || !is_given(plan, s) || new_values[i].defined()) continue;
-    if (!plan.is_repeated[i]) new_values[i] = given_array(plan, s);  // else copy_shared_results copies it
+    if (!plan.is_repeated[i]) new_values[i] = given_array(plan, s);  // else it is copied
   }
 }
 

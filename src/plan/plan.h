@@ -44,7 +44,7 @@ struct Segment {
 
 /// The shared part of all plans of a function.
 struct PlanContext {
-  size_t n_outputs = 0;  // the function's; the graph's other outputs are new values
+  size_t n_outputs = 0;  // of the function; the graph's other outputs are new values
   std::vector<uint32_t> updated_inputs;  // graph input that holds the old value of each new value
   std::vector<uint8_t>
       stable_inputs;  // per graph input: a variable that the function does not update

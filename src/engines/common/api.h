@@ -1,4 +1,4 @@
-// What every engine fills in the same way: its table of functions, and the status of a call that failed.
+// What every engine fills in the same way: its table of functions, and the status of a failed call.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr hg_engine_api make_api(
   return api;
 }
 
-/// Fills the status, if there is one; what does not fit of the text is cut off. Gives 1, as a function that failed.
+/// Fills the status, if there is one, cutting off text that does not fit. Returns 1, like a function that failed.
 inline int fail(hg_status* status, int32_t code, std::string_view text) {
   if (!status) return 1;
   status->code = code;
@@ -43,14 +43,14 @@ inline int fail(hg_status* status, int32_t code, std::string_view text) {
   return 1;
 }
 
-/// The value of an option, or nothing.
+/// The value of an option, if given.
 inline std::optional<std::string_view> option(const hg_open* how, std::string_view name) {
   for (uint32_t i = 0; i < how->n_option; ++i)
     if (how->option[i] == name) return how->value[i];
   return std::nullopt;
 }
 
-/// Empty, or what to say of an option that the engine does not have.
+/// Empty, or an error about an option that the engine does not have.
 inline std::string unknown_option(const hg_open* how,
                                   std::initializer_list<std::string_view> known) {
   for (uint32_t i = 0; i < how->n_option; ++i) {

@@ -1,6 +1,6 @@
-// Whether a shared object is whole and for this machine. The loader maps a truncated file without a word and the process
-// dies later by SIGBUS, and it follows tables without looking where they point: so a file is looked at before it is
-// loaded.
+// Whether a shared object is complete and for this machine. The loader silently maps a truncated file, so that the
+// process later dies of SIGBUS, and it follows tables without checking where they point; hence the check before
+// loading.
 #pragma once
 
 #include <elf.h>
@@ -19,8 +19,8 @@ struct LibraryFile {
   bool exists = false;
   bool is_library = false;  // a 64-bit shared object for this machine
   bool is_whole = false;
-  uint64_t size = 0, needed = 0;  // bytes; needed is 0 when its tables cannot be read
-  std::string fault;  // of a file that is no library or not whole, to stand after its path
+  uint64_t size = 0, needed = 0;  // bytes; needed is 0 if the tables cannot be read
+  std::string fault;  // if it is not a whole library: what is wrong, to follow its path
 };
 
 /// Reads the tables of a shared object.
@@ -35,13 +35,13 @@ class ElfReader {
 #else
   static constexpr int kMachine = EM_X86_64;
 #endif
-  static constexpr uint64_t kMostEntries = 1 << 20;  // of a table that is read
+  static constexpr uint64_t kMostEntries = 1 << 20;  // per table
 
   void look(const std::string& path) {
     struct stat s{};
     if (stat(path.c_str(), &s) != 0) return fail(std::string("cannot be read: ") + strerror(errno));
     f_.exists = true;
-    // A pipe would never end, and a device is no file.
+    // Reading a pipe might never end, and a device is not a file.
     if (!S_ISREG(s.st_mode))
       return fail(S_ISDIR(s.st_mode) ? "is a folder" : "is not a regular file");
     file_.open(path, std::ios::binary);
@@ -63,7 +63,7 @@ class ElfReader {
     return true;
   }
 
-  /// Nothing here is needed to load it, but what is cut off is cut off at the end, where sections are listed.
+  /// Loading does not need the sections, but their table is at the end, where a truncated file is cut off.
   bool look_at_sections() {
     if (head_.e_shoff == 0 || head_.e_shnum == 0) return true;
     if (head_.e_shentsize != sizeof(Elf64_Shdr)) return wrong("has damaged tables");
@@ -107,7 +107,7 @@ class ElfReader {
     return !loads_.empty() || wrong("has damaged tables");
   }
 
-  /// The tables that the loader follows lie in what it maps.
+  /// Checks that the tables the loader follows lie within what it maps.
   bool look_at_dynamic() {
     if (dynamic_.p_type != PT_DYNAMIC || !is_mapped(dynamic_.p_vaddr, dynamic_.p_memsz) ||
         dynamic_.p_filesz > f_.size || dynamic_.p_offset > f_.size - dynamic_.p_filesz)
@@ -143,7 +143,7 @@ class ElfReader {
     return sane || wrong("has damaged tables");
   }
 
-  /// What the loader writes to while it relocates lies in what it maps.
+  /// Whether what the loader writes while relocating lies within what it maps.
   bool is_relocated_inside(uint64_t at, uint64_t bytes) {
     if (bytes == 0) return true;
     for (const Elf64_Phdr& s : loads_) {

@@ -16,7 +16,7 @@ inline std::string environment(const char* name) {
   return value ? value : "";
 }
 
-/// $HORNGATE_HOME, or .horngate in the user's home; empty when there is neither.
+/// $HORNGATE_HOME, or .horngate in the user's home; empty if there is neither.
 inline fs::path horngate_home() {
   if (const std::string set = environment("HORNGATE_HOME"); !set.empty()) return set;
   if (const std::string user = environment("HOME"); !user.empty())
@@ -24,7 +24,7 @@ inline fs::path horngate_home() {
   return {};
 }
 
-/// The folders that a variable lists, with colons between them.
+/// The folders that a variable lists, separated by colons.
 inline std::vector<fs::path> listed_folders(const char* variable) {
   std::vector<fs::path> out;
   const std::string list = environment(variable);
@@ -36,11 +36,11 @@ inline std::vector<fs::path> listed_folders(const char* variable) {
   return out;
 }
 
-/// Folders of the running Python's packages, as the Python module passes them on.
+/// Package folders of the running Python, passed on by the Python module.
 inline std::vector<fs::path> python_folders() { return listed_folders("HORNGATE_PYTHON_PATHS"); }
 
-/// First choice first: the folder that `variable` names (nothing else then counts), the engine's folder under
-/// Horngate's home, and those of the running Python.
+/// In order of preference: the folder that `variable` names (then nothing else counts), the engine's folder
+/// under Horngate's home, and those of the running Python.
 inline std::vector<fs::path> engine_folders(const char* variable, const char* name) {
   if (const std::string set = environment(variable); !set.empty()) return {set};
   std::vector<fs::path> out;

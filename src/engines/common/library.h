@@ -1,4 +1,5 @@
-// For plug-ins: finding an engine's shared library in its folders and loading it, with texts that say what is wrong.
+// For plug-ins: finding an engine's shared library in its folders and loading it, with errors that say what is
+// wrong.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,8 +9,8 @@
 
 namespace horngate::engines {
 
-/// The first file whose name begins with `prefix` in a folder (or in one of its `subfolders`); the last by name
-/// where there are several versions. Empty when there is none.
+/// The first file whose name begins with `prefix` in a folder (or in one of its `subfolders`); if there are several
+/// versions, the last by name. Empty if there is none.
 inline fs::path find_library(const std::vector<fs::path>& folders,
                              const std::vector<std::string>& subfolders, std::string_view prefix) {
   for (const fs::path& folder : folders)
@@ -23,12 +24,12 @@ inline fs::path find_library(const std::vector<fs::path>& folders,
   return {};
 }
 
-/// Why a file is no whole 64-bit shared library; empty when it is one.
+/// Why a file is not a complete 64-bit shared library; empty if it is one.
 inline std::string fault_of_library(const fs::path& path) {
   return measure_library(path.string()).fault;
 }
 
-/// Opens it; NULL and a text when that fails.
+/// Opens it; null and an error text on failure.
 inline void* open_library(const fs::path& path, int flags, std::string& why) {
   if (const std::string fault = fault_of_library(path); !fault.empty()) {
     why = path.string() + " " + fault + ". Install it again.";

@@ -1,4 +1,4 @@
-// Open sizes (HG_CAP_FREE_DIMS): the nodes that most engines run when a size is known only in the run.
+// Open sizes (HG_CAP_FREE_DIMS): the nodes that most engines can run when a size is known only at run time.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,7 @@ class OpenNode {
  public:
   OpenNode(const hg_graph& graph, const hg_node& node) : graph_(graph), node_(node) {}
 
-  /// Whether the node can be run: by the usual operations, none of which needs to know more than one size that it
-  /// cannot find out by itself.
+  /// Whether the usual operations can run the node, with at most one size that they cannot work out themselves.
   bool fits() const {
     bool any = false, empty = false;
     const auto look = [&](const hg_type& t) {
@@ -36,7 +35,7 @@ class OpenNode {
   const hg_type& in(uint32_t i) const { return *graph_.value[node_.in[i]]; }
   const hg_type& out(uint32_t i = 0) const { return *graph_.value[node_.out[i]]; }
 
-  /// Primitives that the sizes do not matter to, besides element-wise ones and reductions.
+  /// Primitives to which sizes do not matter, besides element-wise ones and reductions.
   static constexpr std::string_view kOfAnySize[] = {
       "argmax", "argmin",  "cumsum",  "cumprod",     "recurrence",    "transpose", "concat",
       "pad",    "reverse", "softmax", "log_softmax", "stop_gradient", "scan",      "cond"};
@@ -79,7 +78,7 @@ class OpenNode {
     return v < 0 ? v + rank : v;
   }
 
-  /// Along an open axis: all of it, or so many elements from a place that is counted from its beginning.
+  /// Along an open axis: all of it, or a known number of elements from a place counted from its start.
   bool slice_fits() const {
     const Numbers starts = numbers("starts"), stops = numbers("stops"), steps = numbers("steps");
     for (int32_t i = 0; i < in(0).rank; ++i) {
@@ -91,7 +90,7 @@ class OpenNode {
     return node_.n_in == 1;
   }
 
-  /// Of the three sizes of a product's operands and result (batch, rows, columns) one may be open.
+  /// Of the three sizes (batch, rows, columns) in each operand and the result of a product, one may be open.
   bool product_fits() const {
     const auto open = [&](const hg_type& t, const Numbers& batch, const Numbers& contracted) {
       bool parts[3] = {};

@@ -1,4 +1,4 @@
-// Where the file lies that this code is part of: a plug-in, the library, or a program with the library inside.
+// The folder of the file this code is part of: a plug-in, the library, or a program with the library inside.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 namespace horngate::engines {
 namespace {
 
-/// Empty when it cannot be known. Of each file its own, hence the unnamed namespace.
+/// Empty if unknown. Each file needs its own copy, hence the unnamed namespace.
 [[maybe_unused]] std::filesystem::path own_folder() {
   static const char anchor = 0;
   Dl_info info;

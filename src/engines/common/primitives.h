@@ -1,4 +1,4 @@
-// Primitives by kind, for rules that hold for all of a kind. One that is not here runs on native.
+// Primitives by kind, for rules that hold for a whole kind. Those not listed here run on native.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace horngate::engines {
 
 // clang-format off
-/// An element of the result comes from one element of each operand. Broadcast, which takes a shape, is none of them.
+/// Each element of the result comes from one element of each operand. Not broadcast, which takes a shape.
 inline constexpr std::string_view kElementwise[] = {
     "neg", "abs", "sign", "exp", "expm1", "log", "log1p", "sqrt", "rsqrt", "sin", "cos", "tanh", "sigmoid", "erf",
     "floor", "round", "logical_not", "cast", "add", "sub", "mul", "div", "floordiv", "mod", "pow", "maximum",
