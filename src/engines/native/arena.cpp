@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
 
-/// At the beginning of an idle arena, so that giving it back needs no memory.
+/// Lies at the start of an idle arena, so that giving one back needs no memory.
 struct Idle {
   Idle* larger;
   size_t capacity;
@@ -22,7 +22,7 @@ struct Idle {
 
 constinit std::mutex mutex;
 const AtFork at_fork{mutex, ForkOrder::last};
-Idle* smallest = nullptr;  // idle ones by capacity: they are few
+Idle* smallest = nullptr;  // idle ones by capacity; there are few
 size_t held = 0;
 
 void unmap(Idle* idle) {
@@ -30,8 +30,8 @@ void unmap(Idle* idle) {
   munmap(idle, idle->capacity);
 }
 
-/// The smallest idle arena with room for that many bytes. Where all are too small, the largest goes: the caller makes
-/// one with room to grow.
+/// The smallest idle arena with room for that many bytes. If all are too small, frees the largest, since the caller
+/// will make a larger one.
 Idle* take(size_t bytes) {
   Idle** at = &smallest;
   while (*at && (*at)->capacity < bytes && (*at)->larger) at = &(*at)->larger;
@@ -43,12 +43,12 @@ Idle* take(size_t bytes) {
   return nullptr;
 }
 
-/// Null when the system has no more.
+/// Null if the system has no more.
 std::byte* map_memory(size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (p == MAP_FAILED) return nullptr;
   if (bytes >= 2 * kHuge)
-    madvise(p, bytes, MADV_HUGEPAGE);  // fewer faults and misses; harmless when refused
+    madvise(p, bytes, MADV_HUGEPAGE);  // fewer faults and misses; a refusal does no harm
   return static_cast<std::byte*>(p);
 }
 
@@ -72,7 +72,7 @@ ArenaLease::ArenaLease(size_t bytes) {
   check<RuntimeError>(bytes <= SIZE_MAX / 4, "function", "a plan needs ", bytes, " bytes.");
   capacity_ = whole_pages(bytes + bytes / 4);
   data_ = map_memory(capacity_);
-  if (!data_) {  // what is kept for later may be all that is left
+  if (!data_) {  // the idle arenas may hold all the memory that is left
     release_arenas();
     release_cached_memory();
     capacity_ = whole_pages(bytes);

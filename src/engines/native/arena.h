@@ -1,5 +1,5 @@
-// Arenas: the memory of a running plan. Leased for one run and given back warm, so that cached plans cost no
-// memory and steady state has no page fault.
+// Arenas: the memory of a running plan. Leased for one run and returned warm, so that cached plans cost no
+// memory and the steady state has no page faults.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace horngate::native {
 
 class ArenaLease {
  public:
-  explicit ArenaLease(size_t bytes);  // throws RuntimeError when memory is out
+  explicit ArenaLease(size_t bytes);  // throws RuntimeError if there is no memory
   ~ArenaLease();
   ArenaLease(const ArenaLease&) = delete;
   std::byte* data() const { return data_; }
@@ -18,7 +18,7 @@ class ArenaLease {
   size_t capacity_ = 0;
 };
 
-/// Gives idle arenas back to the system.
+/// Returns idle arenas to the system.
 void release_arenas();
 /// Bytes held, leased and idle; for tests.
 size_t arena_bytes_held();

@@ -24,7 +24,7 @@ uint64_t hash_of(const Graph& g) {
   return h;
 }
 
-/// The bodies that some plan holds. An entry goes when its last plan goes.
+/// The bodies held by some plan. An entry goes with its last plan.
 struct Table {
   struct Entry {
     Graph graph;
@@ -38,7 +38,7 @@ constinit std::mutex table_mutex;
 const AtFork at_fork{table_mutex, ForkOrder::last};
 
 Table& table() {
-  static auto* t = new Table;  // executables may die after the statics
+  static auto* t = new Table;  // executables may outlive the statics
   return *t;
 }
 
@@ -48,7 +48,7 @@ std::shared_ptr<Executable> compile_body(const Graph& body) {
   Table& t = table();
   const uint64_t h = hash_of(body);
   {
-    // Freed after the lock, if we are the last to hold them: that takes it again.
+    // Declared before the lock: freeing the last reference takes the lock again.
     std::vector<std::shared_ptr<Executable>> others;
     std::lock_guard lock(table_mutex);
     others.reserve(t.entries.count(h));

@@ -1,4 +1,4 @@
-// Compiled bodies of loops and branches. Equal bodies share one executable: a loop over another number of steps
+// Compiled bodies of loops and branches. Equal bodies share one executable: a loop with another number of steps
 // compiles nothing new.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Compiling a static graph: the passes in their order, and the steps that they work on.
+// Compiling a static graph: the passes in order, and the steps they work on.
 #include "engines/native/compiler.h"
 
 #include "engines/native/layout.h"

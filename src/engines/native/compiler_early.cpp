@@ -1,4 +1,4 @@
-// Early steps: what depends on stable inputs alone, packed operands among it.
+// Early steps: what depends only on stable inputs, including packed operands.
 #include "engines/native/compiler.h"
 #include "ir/align.h"
 #include "ir/check.h"
@@ -66,13 +66,13 @@ void Executable::Compiler::choose_early_steps() {
     bool early = !values_[s].out.empty();
     for (ValueId v : values_[s].out)
       early &= is_stable(v) && place_[alias_of_[v]].kind == Place::nowhere;
-    // What a step reads must be there early too: a part of a concat may be late.
+    // What a step reads must also be made early: a part of a concat may be late.
     for (ValueId v : values_[s].in) early &= is_stable(v);
     return early;
   };
   std::vector<uint8_t> early(values_.size(), 0);
   size_t bytes = 0;
-  std::unordered_map<ValueId, uint8_t> late;  // a root that a late step writes is late
+  std::unordered_map<ValueId, uint8_t> late;  // roots that a late step writes
   for (size_t s = 0; s < values_.size(); ++s) {
     early[s] = is_early(s);
     if (!early[s])

@@ -1,4 +1,4 @@
-// Steps of element-wise nodes, and a reduction at their end, as one program.
+// Steps of element-wise nodes, with a reduction at their end, as one program.
 #include <algorithm>
 
 #include "engines/native/compiler.h"
@@ -68,7 +68,7 @@ class Executable::Compiler::GroupMaker {
  private:
   void count_bytes(ValueId v) { step_.work.bytes += static_cast<double>(g_.values[v].nbytes()); }
 
-  /// The constant of one element that the value is, if it is one.
+  /// The constant behind a value, if it has a single element.
   const Array* scalar_constant(ValueId v) const {
     const int32_t maker = compiler_.maker_[v];
     if (maker < 0) return nullptr;
@@ -111,7 +111,7 @@ class Executable::Compiler::GroupMaker {
     return builder_.op(n.prim, dtype, a, b, c);
   }
 
-  /// The value, or its part of `in`, becomes a result of the step.
+  /// Makes the value, or its part of `in`, a result of the step.
   void store(ValueId v, ValueId in, bool whole, fused::Access access) {
     count_bytes(v);
     values_.out.push_back(in);

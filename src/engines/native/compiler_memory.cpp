@@ -1,4 +1,5 @@
-// Where values lie: in memory of the caller, in the arena, in that of a value which ends; and the pointers to it.
+// Where values lie (in the caller's memory, in the arena, or in that of a value no longer needed), and the pointers
+// to them.
 #include <algorithm>
 #include <cstring>
 
@@ -42,7 +43,7 @@ void Executable::Compiler::place_outputs() {
 std::vector<uint8_t> Executable::Compiler::outputs_not_in_place() const {
   std::vector<uint8_t> late(g_->outputs.size(), 0);
   if (g_->in_place.empty()) return late;
-  // Of the roots in question: who reads and who writes them, in the order of the steps.
+  // For the roots in question: who reads and who writes them, in step order.
   using Uses = std::vector<std::pair<size_t, size_t>>;  // step, number of the operand or result
   std::unordered_map<ValueId, Uses> reads, writes;
   for (size_t k = 0; k + 1 < g_->in_place.size(); k += 2) {
@@ -59,8 +60,8 @@ std::vector<uint8_t> Executable::Compiler::outputs_not_in_place() const {
     note(reads, values_[s].in, s);
     note(writes, values_[s].out, s);
   }
-  // Everything that reads the input must be done when the output is written. Parts of a concat are written by several
-  // steps; then nothing may read it from the first of them on.
+  // Everything that reads the input must be done when the output is written. Several steps write the parts of a
+  // concat; then nothing may read the input from the first of them on.
   for (size_t k = 0; k + 1 < g_->in_place.size(); k += 2) {
     const Uses& made = writes[alias_of_[g_->outputs[g_->in_place[k]]]];
     if (made.empty()) continue;
@@ -90,7 +91,7 @@ void Executable::Compiler::plan_memory() {
   }
   MemoryPlan plan;
   std::vector<std::vector<ValueId>> dying(values_.size());
-  std::vector<uint8_t> taken(alias_of_.size(), 0);   // roots whose memory a result took over
+  std::vector<uint8_t> taken(alias_of_.size(), 0);   // roots whose memory a result has taken over
   std::vector<uint32_t> reads(alias_of_.size(), 0);  // by this step
   size_t now = 0;
   const std::function<bool(ValueId)> is_free = [&](ValueId v) {
@@ -133,7 +134,7 @@ ValueId Executable::Compiler::find_donor(const Step& step, const StepValues& val
   if (!is_on(Pass::sharing)) return kNoValue;
   if (values.out[o] >= g_->values.size()) return kNoValue;  // a packed form
   const TensorType& out = g_->values[values.out[o]];
-  // A merged step may have thousands of sets, and only operands of the same one may share.
+  // A merged step may have thousands of sets, and only operands of the same set may share.
   const size_t first = step.many ? o / values.set_out * values.set_in : 0;
   const size_t end = step.many ? first + values.set_in : values.in.size();
   for (size_t i = first; i < end; ++i) {
@@ -147,7 +148,7 @@ ValueId Executable::Compiler::find_donor(const Step& step, const StepValues& val
 
 bool Executable::Compiler::may_share(const Step& step, const StepValues& values, size_t i,
                                      size_t o) const {
-  // Different sets of a merged step run in any order.
+  // The sets of a merged step run in any order.
   if (step.many && i / values.set_in != o / values.set_out) return false;
   if (step.kernel) return step.kernel->can_alias(i, o);
   return values.in_whole[i] && values.out_whole[o] &&

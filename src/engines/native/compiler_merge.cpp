@@ -1,4 +1,4 @@
-// Several steps become one: equal updates, and row chains.
+// Merges steps into one: equal updates, and row chains.
 #include <algorithm>
 
 #include "engines/native/compiler.h"
@@ -120,7 +120,7 @@ std::optional<RowMember> Executable::Compiler::row_member(size_t s) const {
     add(m.in, values.in[0],
         makes_random(*m.node) ? fused::Access{Ints(m.extent.size(), 0), 0} : whole);
     add(m.out, values.out[0], whole);
-    // A part of something larger has a place of its own there.
+    // A part of a larger array is not laid out as a whole.
     if (!makes_random(*m.node) && m.in[0].size != m.from.shape.size()) return std::nullopt;
     return m;
   }

@@ -1,5 +1,5 @@
-// The verifier of compiled plans. It goes through the steps with a map of memory that says whose value each byte holds,
-// and knows nothing of how places were chosen: every byte that a step reads must hold the value that the step means.
+// The verifier of compiled plans. It follows the steps with a map of memory that says whose value each byte holds, and
+// does not know how places were chosen: every byte that a step reads must hold the value that the step expects.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,7 +11,7 @@
 namespace horngate::native {
 namespace {
 
-/// Scattered accesses with more stretches than this are taken for what lies between their ends.
+/// An access with more separate runs than this counts as everything between its ends.
 constexpr int64_t kMostRuns = 1 << 16;
 
 struct Run {
@@ -19,7 +19,7 @@ struct Run {
   bool overlaps(const Run& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// The stretches of memory that an access touches, and whether it touches all of them. A sum of nothing is written too.
+/// The runs of memory that an access touches, and whether it touches all of each. A sum over nothing is written too.
 std::pair<std::vector<Run>, bool> runs_of(const fused::Access& access, const Ints& extent,
                                           size_t item, bool writes) {
   struct Axis {
@@ -126,7 +126,7 @@ class Executable::Compiler::Verifier {
       if (n.prim == Prim::constant) fill(n.out[0]);
     for (size_t s = 0; s < c_.values_.size(); ++s) {
       if (s == c_.exe_.n_early_)
-        memory({Place::arena, 0}).clear();  // derive() runs in another arena
+        memory({Place::arena, 0}).clear();  // derive() uses another arena
       step_ = s;
       check_step(s);
     }
@@ -155,7 +155,7 @@ class Executable::Compiler::Verifier {
               ".\n", c_.exe_.describe());
   }
 
-  /// An output that the caller passes in the memory of an input is that memory.
+  /// If the caller passes an output in the memory of an input, that is the memory meant.
   Memory& memory(Place place) {
     size_t at = place.at;
     Place::Kind kind = place.kind;
@@ -171,7 +171,7 @@ class Executable::Compiler::Verifier {
     return place.kind == Place::arena || place.kind == Place::derived ? place.at : 0;
   }
   bool is_sparse(ValueId v) const { return v < g_.values.size() && g_.values[v].sparse; }
-  /// A sparse value is one thing.
+  /// A sparse value counts as a single byte.
   size_t bytes_of(ValueId v) const { return is_sparse(v) ? 1 : c_.bytes_of(v); }
   void fill(ValueId v) { memory(c_.place_[v]).write({0, bytes_of(v)}, v); }
 
@@ -232,7 +232,7 @@ class Executable::Compiler::Verifier {
              std::vector<std::pair<Placed, size_t>>& writes) {
     writes.emplace_back(placed(t, place, true), phase);
     require(place.kind != Place::constant, "writes a constant");
-    // A copy to an output holds what the value's own memory holds.
+    // A copy to an output holds the same value as the original.
     Memory& m = memory(place);
     if (!writes.back().first.exact) rough_.insert(t.root);
     for (const Run& r : writes.back().first.runs) {
@@ -294,7 +294,7 @@ class Executable::Compiler::Verifier {
 
   const Compiler& c_;
   const Graph& g_;
-  std::set<ValueId> rough_;  // values with a write of which only the ends are known
+  std::set<ValueId> rough_;  // values with a write of which only the two ends are known
   size_t step_ = 0;
   std::map<size_t, size_t> shared_;  // output -> input
   std::map<std::pair<Place::Kind, size_t>, Memory> memories_;
@@ -306,7 +306,7 @@ void Executable::Compiler::verify_steps(const char* pass) const {
   const auto require = [&](bool ok, const auto&... parts) {
     if (!ok) invariant(false, "after the pass ", pass, ": ", parts...);
   };
-  // The first passes come before there are steps.
+  // The first passes run before there are steps.
   if (!exe_.n_pointers_ && values_.empty()) {
     verify(*g_, pass);
     const auto same_types = [&](const auto& now, const auto& before) {

@@ -52,7 +52,7 @@ Derived::Bytes Derived::get(Executable& exe, const void* const* in, const uint64
   Bytes fresh = allocate(size);
   exe.derive(in, const_cast<std::byte*>(fresh.get()), arena, context);
   if (known && held <= kMost) {
-    Bytes before = fresh;  // the old ones are freed after the lock
+    Bytes before = fresh;  // declared first: the old ones are freed after the lock
     const std::lock_guard lock(mutex_);
     stamps_.swap(now);
     bytes_.swap(before);

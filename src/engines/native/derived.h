@@ -1,5 +1,5 @@
-// What an executable derives from inputs that seldom change (packed weights, folded statistics): kept from run to
-// run until a stamp changes.
+// What an executable derives from inputs that seldom change (packed weights, folded statistics), kept until a
+// stamp changes.
 #pragma once
 
 #include "engines/native/engine.h"
@@ -14,7 +14,8 @@ class Derived {
   Derived() = default;
   ~Derived();
 
-  /// The derived values for these inputs. `stamps`, one per input: equal ones mean equal contents, 0 says nothing.
+  /// The derived values for these inputs. `stamps`, one per input: equal ones mean equal contents, 0 means
+  /// nothing.
   Bytes get(Executable& exe, const void* const* in, const uint64_t* stamps, std::byte* arena,
             RunContext& context);
 

@@ -49,7 +49,7 @@ int status_of_current_exception(hg_status* status) noexcept {
 struct Compilation {
   explicit Compilation(const Graph& graph) : exe(graph), bytes(bytes_of(graph)) {}
   Executable exe;
-  const size_t bytes;  // of its steps, about
+  const size_t bytes;  // approximate size of its steps
   Derived derived;
 };
 
@@ -62,14 +62,14 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
   }
 }
 
-/// Memory of the sparse outputs of one run.
+/// The memory of the sparse outputs of one run.
 class SparseOutputs {
  public:
   void* add(size_t output) {
     made_.emplace_back(output, std::make_unique<SparseBuffer>());
     return made_.back().second->pointer();
   }
-  /// The caller frees them from now on.
+  /// Hands them over; from now on the caller frees them.
   void give(hg_buffer* const* out) {
     for (auto& [i, buffer] : made_) {
       *static_cast<hg_sparse*>(out[i]->data) = {sizeof(hg_sparse), buffer->nnz, buffer->indptr,
@@ -88,8 +88,8 @@ int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, con
   try {
     auto& compiled = *static_cast<Compilation*>(executable);
     Executable& exe = compiled.exe;
-    // Arrays of pointers on the stack, or, if there are many, reused by each thread: a call allocates
-    // nothing.
+    // Arrays of pointers on the stack or, if there are many, one per thread that is reused: a call
+    // allocates nothing.
     const size_t n_in = exe.n_inputs(), n_out = exe.n_outputs();
     void** pointers;
     if (n_in + n_out <= kPointersOnStack) {

@@ -6,10 +6,10 @@
 
 namespace horngate::native {
 
-/// What its `compile` gives, without the detour over the C form: a large graph is not held three times. Throws.
+/// Like its `compile`, but without the C form, through which a large graph would be held three times. Throws.
 void* compile_graph(const Graph& graph);
 
-/// Bytes that all executables keep of what they derived from variables.
+/// Bytes that all executables hold for what they derived from variables.
 size_t derived_bytes_held();
 
 }  // namespace horngate::native

@@ -119,7 +119,7 @@ inline void Executable::run_step(const Step& step, void** pointers, std::byte* a
   }
 }
 
-/// Bad data (an index out of range) is reported with the names that the user knows.
+/// Reports bad data (an index out of range) with the names that the user knows.
 void Executable::run_kernel(const Step& step, void** pointers, RunContext& context) {
   naming_errors(step.node, step.has_bodies,
                 [&] { step.kernel->run(pointers, pointers + step.n_in, context); });

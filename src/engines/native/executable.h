@@ -22,10 +22,10 @@ class Executable {
   ~Executable();
 
   /// Pointers in the order of the graph's inputs and outputs; that of a sparse output comes from a SparseBuffer.
-  /// `arena` has arena_bytes(), `derived` what derive() made of the same stable inputs.
+  /// `arena` has arena_bytes(); `derived` holds what derive() made from the same stable inputs.
   void run(const void* const* in, void* const* out, const std::byte* derived, std::byte* arena,
            RunContext& context);
-  /// Computes what depends on stable inputs alone into `derived`, which has derived_bytes().
+  /// Computes what depends only on stable inputs into `derived`, which has derived_bytes().
   void derive(const void* const* in, std::byte* derived, std::byte* arena, RunContext& context);
   size_t arena_bytes() const { return arena_bytes_; }
   size_t derived_bytes() const { return derived_bytes_; }
@@ -54,12 +54,12 @@ class Executable {
     profile::Work work;  // for profiles
     bool has_bodies = false;
   };
-  /// The pointers of one run. Kept between runs: only inputs and outputs change while the arena is the same.
+  /// The pointers of one run. Kept between runs: while the arena stays the same, only inputs and outputs change.
   struct Frame {
     std::vector<void*> pointers;
-    std::vector<SparseBuffer> sparse;  // as many elements as a run needs: not in the arena
+    std::vector<SparseBuffer> sparse;  // not in the arena: a run decides how many elements they have
     std::byte *arena = nullptr, *derived = nullptr;
-    std::unique_ptr<Frame> next;  // of the idle ones
+    std::unique_ptr<Frame> next;  // in the list of idle ones
   };
   struct PointerSource {
     uint32_t pointer;
@@ -78,7 +78,7 @@ class Executable {
   const size_t n_inputs_, n_outputs_;
   const std::vector<uint32_t> stable_inputs_;
   std::vector<Step> steps_;
-  size_t n_early_ = 0;  // of the steps: those of derive()
+  size_t n_early_ = 0;  // the first steps: those of derive()
   std::vector<Array> constants_;
   std::vector<PointerSource> fixed_;   // pointers into the arena, derived values and constants
   std::vector<PointerSource> moving_;  // inputs and outputs

@@ -1,9 +1,9 @@
-// Fusion. Nodes are visited from the last to the first: a node joins the group of its earliest consumer when it
-// has that group's iteration space. A group runs at the place of its root, so whatever else reads a member's
-// value runs later, and everything that members read is made before: there can be no cycle. Then neighbours with
-// one iteration space that read the same values, or make parts of one concat, become one group. Last, what is cheap
-// to compute from what is there anyway (x minus the mean of its row) is computed by every group that reads it: storing
-// it would cost more.
+// Fusion. Nodes are visited from last to first: a node joins the group of its earliest consumer if it has that group's
+// iteration space. A group runs at the place of its root, so whatever else reads a member's value runs later, and
+// everything that members read is made before: there can be no cycle. Then neighbours with the same iteration space
+// that read the same values, or make parts of one concat, are merged. Finally, what is cheap to compute from values
+// that are there anyway (x minus the mean of its row) is computed by every group that reads it, since storing it would
+// cost more.
 #include "engines/native/fuse.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ class Fuser {
         a.outputs + b.outputs > kMaxOutputs)
       return false;
     size_t shared = 0;
-    bool pays = feed_one_concat(a, b);  // reading a scalar twice costs nothing
+    bool pays = feed_one_concat(a, b);  // below, only large inputs count: reading a scalar twice is free
     for (ValueId v : a.inputs) {
       if (std::find(b.inputs.begin(), b.inputs.end(), v) == b.inputs.end()) continue;
       ++shared;
@@ -175,7 +175,7 @@ class Fuser {
     a.nodes.clear();
   }
 
-  /// What one value takes to be computed again: members of its group, and what those read.
+  /// What is needed to recompute a value: members of its group, and what those read.
   struct Cone {
     std::vector<uint32_t> nodes;
     std::vector<ValueId> leaves;
@@ -218,7 +218,7 @@ class Fuser {
     return list;
   }
 
-  /// At most one leaf is as large as the value: reading that one instead costs nothing.
+  /// At most one leaf may be as large as the value: reading that instead of the value costs nothing.
   std::optional<Cone> cone_of(uint32_t i, const Open& home) const {
     Cone cone{{i}, {}};
     size_t large = 0;
@@ -239,7 +239,7 @@ class Fuser {
     return cone;
   }
 
-  /// A member that something outside its group reads.
+  /// Whether something outside its group reads the member.
   bool is_stored(uint32_t i, const Open& home) const {
     if (contains(home.unstored, i)) return false;
     if (is_output_[g_.nodes[i].out[0]]) return true;

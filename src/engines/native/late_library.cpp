@@ -12,7 +12,7 @@
 namespace horngate::native {
 namespace {
 
-/// First beside this code: whatever stands between us and dlopen, as sanitizers do, hides our run path from it.
+/// Tries beside this code first: anything that intercepts dlopen, as sanitizers do, hides our run path from it.
 void* open(const char* file) {
   const std::filesystem::path own = engines::own_folder();
   std::error_code ignored;

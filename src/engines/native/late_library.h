@@ -1,19 +1,19 @@
-// Libraries that are loaded when something first needs them, so that a program that does not pays nothing for them.
+// Libraries that are loaded on first use, so that programs that do not need them pay nothing.
 #pragma once
 
 namespace horngate::native {
 
 class LateLibrary {
  public:
-  /// Loads it. RuntimeError when that fails: `name` is the library's as people know it, `file` what the dynamic
-  /// linker looks for, first beside libhorngate.so.
+  /// Loads it; RuntimeError if that fails. `name` is what people call the library, `file` what the dynamic linker
+  /// looks for, first beside libhorngate.so.
   LateLibrary(const char* name, const char* file);
-  /// Stays loaded: what it made may live as long as the process.
+  /// Stays loaded, as what it made may live as long as the process.
   ~LateLibrary() = default;
   LateLibrary(const LateLibrary&) = delete;
   LateLibrary& operator=(const LateLibrary&) = delete;
 
-  /// One of its functions; RuntimeError when it has none of that name.
+  /// One of its functions; RuntimeError if there is none of that name.
   template <class F>
   F* function(const char* symbol) const {
     return reinterpret_cast<F*>(find(symbol));

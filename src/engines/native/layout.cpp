@@ -1,7 +1,7 @@
-// Channels-last data inside of a graph that a user wrote channels_first. Convolutions and pools make
-// channels-last values; whatever reads such a value and can do the same work on it does so, and what
-// cannot gets a transposed copy. Values may so have two forms: `first`, as the graph has them, and
-// `last`, with axis 1 moved behind the others.
+// Channels-last data inside a graph that a user wrote channels_first. Convolutions and pools make
+// channels-last values; whatever can work on such a value directly does so, and whatever cannot gets
+// a transposed copy. So values may have two forms: `first`, as in the graph, and `last`, with axis 1
+// moved to the end.
 #include "engines/native/layout.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace horngate::native {
 namespace {
 
-// Copies of our own are passes over memory; those inside of kernels are done in the cache.
+// Copies made here go through memory; those inside kernels stay in the cache.
 constexpr int64_t kCopyCost = 4;
 
 bool is_channels_first(const GraphNode& n) {
@@ -48,7 +48,7 @@ Ints permuted(const Ints& dims, const Ints& perm) {
   return r;
 }
 
-/// Whether permuting the axes leaves the elements where they are.
+/// Whether permuting the axes leaves the elements in place.
 bool keeps_order(const Ints& dims, const Ints& perm) {
   int64_t before = -1;
   for (int64_t axis : perm) {
@@ -122,7 +122,7 @@ class Layout {
     return last_[v];
   }
 
-  /// v as an operand of an element-wise node that makes the last form of a value with that rank.
+  /// v as an operand of an element-wise node that makes the last form of a value of that rank.
   ValueId spread(ValueId v, size_t to_rank) {
     if (rank(v) == to_rank) return last(v);
     const ValueId x = first(v);
@@ -140,7 +140,7 @@ class Layout {
 
   enum class Form : uint8_t { first, last };
 
-  /// Emits `n`, operands replaced; `forms` are those of its results.
+  /// Emits `n` with other operands; `forms` are those of its results.
   void emit(const GraphNode& n, SmallVec<ValueId, 4> in, AttrRef attrs,
             std::initializer_list<Form> forms) {
     GraphNode made = n;
@@ -208,7 +208,7 @@ class Layout {
                        [&](ValueId v) { return is_last_[v] && rank(v) == with_rank; });
   }
 
-  /// Counts what the kernel copies in the graph as it is.
+  /// Counts what the kernel would copy in the original graph.
   void count_copies(std::initializer_list<ValueId> images) {
     for (ValueId v : images)
       if (!keeps_order(dims(v), to_last(rank(v)))) copied_before_ += count_of(dims(v));
@@ -249,7 +249,7 @@ class Layout {
     emit(n, std::move(in), std::move(attrs), {Form::last});
   }
 
-  /// Whether the axes that are left have the same order in both forms.
+  /// Whether the remaining axes have the same order in both forms.
   bool keeps_kept(ValueId v, const Ints& axes) const {
     const auto is_kept = [&](int64_t axis) {
       return std::find(axes.begin(), axes.end(), axis) == axes.end();
@@ -260,7 +260,7 @@ class Layout {
     return true;
   }
 
-  /// The attributes with axes of the first operand's last form.
+  /// The attributes with the axes numbered as in the last form of the first operand.
   AttrRef with_axes(const GraphNode& n, const char* name) const {
     Ints axes;
     for (int64_t axis : *primitive(n.prim).ints(n.attrs.get(), name))
@@ -305,7 +305,7 @@ class Layout {
   const Graph& g_;
   Rewriter to_;
   std::vector<ValueId> first_, last_;
-  std::vector<uint8_t> is_last_;  // made in its last form
+  std::vector<uint8_t> is_last_;  // per value: made in its last form
   std::vector<int32_t> maker_;
   int64_t copied_ = 0, copied_before_ = 0;  // elements
 };

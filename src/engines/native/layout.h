@@ -1,4 +1,4 @@
-// Which order the axes of images have inside of a plan.
+// The order of image axes inside a plan.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace horngate::native {
 
-/// The same graph with convolutions and pools on channels-last data throughout, where that takes
-/// far fewer copies than bringing each kernel's channels_first operands and results into that order.
-/// Inputs and outputs stay as they are.
+/// The same graph with convolutions and pools on channels-last data throughout, if that takes far
+/// fewer copies than converting the channels_first operands and results of each kernel. Inputs and
+/// outputs stay as they are.
 std::optional<Graph> channels_last(const Graph& graph);
 
 }  // namespace horngate::native

@@ -7,7 +7,7 @@ size_t MemoryPlan::allocate(size_t bytes) {
   const size_t want = padded(bytes);
   const auto fit = by_size_.lower_bound({want, 0});
   if (fit == by_size_.end()) {
-    // The last free range may be extended when it touches the end.
+    // The last free range can be extended if it touches the end.
     if (!free_.empty()) {
       const auto [offset, size] = *free_.rbegin();
       if (offset + size == end_) {

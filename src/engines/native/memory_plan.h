@@ -1,4 +1,4 @@
-// MemoryPlan: offsets in one arena, given out and taken back in the order of the steps.
+// MemoryPlan: offsets in one arena, handed out and taken back in step order.
 #pragma once
 
 #include <cstddef>

@@ -11,20 +11,20 @@
 namespace horngate::native {
 namespace {
 
-// Measured: rows that are only read pay from the second-level cache, and so do arrays that fit in the third; where
-// more is written, memory in one long stretch is as fast. Random numbers take long to make, and are used from the
-// first-level cache.
+// Measured: chains pay for rows that are only read, from the second-level cache, and for arrays that fit into the
+// third; when more is written, whole passes over memory are as fast. Random numbers are slow to make and are best
+// used from the first-level cache.
 constexpr int64_t kTileBytes = 192 << 10, kRandomTileBytes = 48 << 10, kMaxRowBytes = 512 << 10;
 constexpr int64_t kWorthReading = 4 << 20, kMostWritten = 12 << 20;
-constexpr int64_t kRowValues = 16;  // elements of a row that are no burden
+constexpr int64_t kRowValues = 16;  // fewer elements per row do not count as writing
 constexpr size_t kMaxMembers = 12, kMaxOperands = 24;
 
 using Operand = RowMember::Operand;
 
-/// Leading axes of the extent that make so many rows; 0 if none do.
+/// Number of leading axes of the extent that make up that many rows; 0 if none do.
 size_t leading_axes(const RowMember& m, int64_t rows) {
   int64_t n = 1;
-  size_t last = 0;  // the longest form takes axes of size 1 along
+  size_t last = 0;  // the longest choice includes axes of size 1
   for (size_t i = 0; i < m.extent.size() && !(i < m.reduced.size() && m.reduced[i]); ++i) {
     n *= m.extent[i];
     if (n == rows) last = i + 1;
@@ -33,7 +33,7 @@ size_t leading_axes(const RowMember& m, int64_t rows) {
   return last;
 }
 
-/// Elements from row to row, 0 where all rows see the same; nothing where the axes are not one.
+/// Elements from row to row, 0 if all rows see the same; empty if the axes do not form a single one.
 std::optional<int64_t> row_stride(const RowMember& m, const Operand& o, size_t axes) {
   int64_t stride = 0, length = 0;
   for (size_t i = axes; i-- > 0;) {
@@ -48,7 +48,7 @@ std::optional<int64_t> row_stride(const RowMember& m, const Operand& o, size_t a
   return stride;
 }
 
-/// Row r of the operand lies in elements [r, r + 1) * size / rows of its memory.
+/// Whether row r of the operand lies in elements [r, r + 1) * size / rows of its memory.
 bool keeps_to_its_row(const RowMember& m, const Operand& o, size_t axes, int64_t rows) {
   const std::optional<int64_t> stride = row_stride(m, o, axes);
   if (!stride || o.size % rows != 0 || *stride != o.size / rows || o.access.offset < 0)
@@ -61,14 +61,14 @@ bool keeps_to_its_row(const RowMember& m, const Operand& o, size_t axes, int64_t
   return last < *stride;
 }
 
-/// Every element of the extent has a place of its own.
+/// Whether every element of the extent has its own place.
 bool is_whole(const RowMember& m, const Operand& o) {
   for (size_t i = 0; i < m.extent.size(); ++i)
     if (m.extent[i] > 1 && o.access.stride[i] == 0) return false;
   return true;
 }
 
-/// Reads are row by row or the same for all rows; writes keep to their row.
+/// Whether reads are row by row or the same for all rows, and writes keep to their row.
 bool works_by_rows(const RowMember& m, int64_t rows) {
   const size_t axes = leading_axes(m, rows);
   if (axes == 0 || m.in.size() + m.out.size() > kMaxOperands) return false;
@@ -80,7 +80,7 @@ bool works_by_rows(const RowMember& m, int64_t rows) {
   return true;
 }
 
-/// Whatever an earlier member writes is read in the same row.
+/// Whether everything that an earlier member writes is read in the same row.
 bool follows(std::span<const std::optional<RowMember>> before, const RowMember& m, int64_t rows) {
   if (!works_by_rows(m, rows)) return false;
   const size_t axes = leading_axes(m, rows);
@@ -96,7 +96,7 @@ struct Use {
   size_t members = 0;
 };
 
-/// Per root that moves with the rows: its bytes in a row and how many members touch it.
+/// For each root that moves with the rows: its bytes per row and how many members touch it.
 std::unordered_map<ValueId, Use> uses_of(std::span<const RowMember* const> members, int64_t rows) {
   std::unordered_map<ValueId, Use> uses;
   for (const RowMember* m : members) {
@@ -126,14 +126,14 @@ bool has_random(std::span<const RowMember* const> members) {
                      [](const RowMember* m) { return m->node && makes_random(*m->node); });
 }
 
-/// For steps from `end` on.
+/// Whether steps from `end` on read rows that the member writes.
 bool writes_rows(const RowMember* m, int64_t rows, size_t end) {
   return std::any_of(m->out.begin(), m->out.end(), [&](const Operand& o) {
     return o.size / rows >= kRowValues && o.last_use >= end;
   });
 }
 
-/// Something large is touched more than once. `end`: the step after the members.
+/// Whether something large is touched more than once. `end`: the step after the members.
 bool pays(std::span<const RowMember* const> members, int64_t rows, size_t end) {
   const auto uses = uses_of(members, rows);
   const int64_t row_bytes = bytes_of_a_row(uses);
@@ -304,7 +304,7 @@ class RowChainKernel final : public Kernel {
         places.push_back({Kind::inside, it->second, bytes});
         continue;
       }
-      // What an earlier member wrote is read where it was written.
+      // What an earlier member wrote is read from the same place.
       const auto made = kind == Kind::in ? made_at_.find(o.root) : made_at_.end();
       if (made != made_at_.end()) {
         places.push_back({Kind::out, made->second, bytes});
@@ -319,8 +319,8 @@ class RowChainKernel final : public Kernel {
     return places;
   }
 
-  /// A result may take the memory of an operand that is read last by the member that writes the result, element
-  /// by element, or by members before it.
+  /// A result may take the memory of an operand if the last to read it is the member that writes the result,
+  /// element by element, or a member before that.
   void note_sharing(std::span<const RowMember* const> members, const RowChain& chain) {
     for (size_t o = 0; o < chain.out.size(); ++o)
       for (size_t i = 0; i < chain.in.size(); ++i)
@@ -333,7 +333,7 @@ class RowChainKernel final : public Kernel {
     for (size_t k = 0; k < members.size(); ++k)
       for (const Operand& o : members[k]->out)
         if (o.root == out) {
-          if (written) return false;  // in parts
+          if (written) return false;  // several members write parts of it
           written = &o;
           writer = k;
         }
@@ -390,7 +390,7 @@ std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>
   };
   for (size_t s = 0; s < steps.size(); ++s) {
     if (!steps[s] || (!has_large(steps[s]->out) && !has_large(steps[s]->in))) continue;
-    // Of all row counts the one with the longest chain, and of those the one with most rows.
+    // Of all row counts, take the one with the longest chain; if several, the one with the most rows.
     RowRange best;
     int64_t rows = 1;
     for (size_t i = 0; i < steps[s]->extent.size(); ++i) {

@@ -1,6 +1,6 @@
-// Row chains: neighbouring steps that all work row by row (a variance, a normalisation, a softmax, a dropout) run together over
-// a few rows at a time, while those are in the cache. What only the chain reads has no more memory than those rows
-// take.
+// Row chains: neighbouring steps that all work row by row (a variance, a normalisation, a softmax, a dropout) run
+// together over a few rows at a time, while those are in the cache. What only the chain reads needs memory for those
+// rows only.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace horngate::native {
 /// A step as a chain sees it: where it reads and writes, over the axes of its extent.
 struct RowMember {
   struct Operand {
-    ValueId root;          // whose memory it is
+    ValueId root;          // in whose memory it lies
     fused::Access access;  // elements
     int64_t item = 4;      // bytes of an element
     int64_t size = 0;      // elements of the root
@@ -28,19 +28,19 @@ struct RowMember {
   std::vector<Operand> in, out;
 };
 
-/// A chain begins at a step that reads or writes so many bytes of one value; below that none pays.
+/// A chain begins at a step that reads or writes this many bytes of one value; below that, none pays.
 inline constexpr int64_t kWorthAChain = 256 << 10;
 
-/// Members [first, first + count) as a chain of so many rows.
+/// Members [first, first + count) as a chain over that many rows.
 struct RowRange {
   size_t first = 0, count = 0;
   int64_t rows = 0;
 };
-/// Which neighbours make chains that pay. Steps that are none are empty.
+/// Finds neighbours that make worthwhile chains. Steps that cannot be members are empty.
 std::vector<RowRange> find_row_chains(const std::vector<std::optional<RowMember>>& steps);
 
-/// Nodes whose kernels can be part of a chain: random numbers, whose operand is the same for all rows, and softmax and
-/// its logarithm along the last axis.
+/// Whether a node's kernel can be part of a chain: random numbers, whose operand is the same for all rows, and softmax
+/// or log_softmax along the last axis.
 bool is_row_kernel(const GraphNode& node, const TensorType& from);
 bool makes_random(const GraphNode& node);
 

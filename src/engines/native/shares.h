@@ -1,5 +1,5 @@
-// Hands out numbered pieces of work: each taker has a share of its own, of neighbours, and helps the others
-// when it is done. What a thread read last time is then in its caches, not in another's.
+// Hands out numbered pieces of work: each taker has its own share of neighbouring pieces and helps the
+// others when it is done. What a thread read last time is then in its own caches, not in another's.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace horngate::native {
 
 class Shares {
  public:
-  static constexpr int kMost = 16;  // more takers than that go two to a share
+  static constexpr int kMost = 16;  // beyond that, takers double up on a share
 
   void divide(int64_t pieces, int takers) {
     count_ = std::clamp(takers, 1, kMost);
@@ -27,7 +27,7 @@ class Shares {
   bool take(int taker, int64_t& piece) {
     for (int i = 0, at = taker % count_; i < count_; ++i, at = at + 1 == count_ ? 0 : at + 1) {
       Share& share = shares_[static_cast<size_t>(at)];
-      // Looked at first: nobody counts on beyond the end.
+      // Look first, so that the counter does not run on past the end.
       if (share.next.load(std::memory_order_relaxed) >= share.end) continue;
       piece = share.next.fetch_add(1, std::memory_order_relaxed);
       if (piece < share.end) return true;
@@ -36,7 +36,7 @@ class Shares {
   }
 
  private:
-  struct alignas(64) Share {  // of a cache line
+  struct alignas(64) Share {  // one per cache line
     std::atomic<int64_t> next{0};
     int64_t end = 0;
   };

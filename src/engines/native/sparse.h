@@ -1,11 +1,11 @@
-// SparseBuffer: a sparse result. How many elements it has is known only when its kernel runs.
+// SparseBuffer: a sparse result. The number of its elements is known only when its kernel runs.
 #pragma once
 
 #include "engines/native/kernel.h"
 
 namespace horngate::native {
 
-/// The kernel that makes the value calls `resize`, then fills it. Memory is kept from run to run: once it is
+/// The kernel that makes the value calls `resize`, then fills it. Memory is kept between runs: once it is
 /// large enough, nothing is allocated.
 class SparseBuffer : public SparseView {
  public:
@@ -19,7 +19,7 @@ class SparseBuffer : public SparseView {
   int64_t* columns() { return static_cast<int64_t*>(columns_.data()); }
   void* data() { return values_.data(); }
 
-  /// What a kernel gets as the pointer of a sparse result, and the way back.
+  /// The pointer that a kernel gets for a sparse result, and the way back.
   void* pointer() { return static_cast<SparseView*>(this); }
   static SparseBuffer& at(void* pointer) {
     return static_cast<SparseBuffer&>(*static_cast<SparseView*>(pointer));

@@ -1,7 +1,6 @@
-// The thread pool. Workers spin briefly for the next job, then sleep; a job that finds the pool busy, or is
-// small, runs on its caller alone. The pool starts with the first parallel job, starts again in a forked
-// child, and is never joined: at exit the process simply ends. Where the system gives fewer threads than were asked
-// for, it works with those.
+// The thread pool. Workers spin briefly for the next job, then sleep; a job that finds the pool busy, or is small, runs
+// on its caller alone. The pool starts with the first parallel job, starts again in a forked child, and is never
+// joined: at exit the process simply ends. If the system gives fewer threads than asked for, it works with those.
 #include "engines/native/threads.h"
 
 #include <sched.h>
@@ -29,13 +28,13 @@ namespace horngate::native {
 namespace {
 
 constexpr int kSpins = 4000;     // some tens of microseconds
-constexpr int64_t kPieces = 16;  // per thread; who helps another takes little out of its caches
+constexpr int64_t kPieces = 16;  // per thread; small, so that a helper takes little out of another's caches
 constexpr int64_t kClosed = int64_t{1} << 62;
 
 thread_local int index_of_thread = 0;
-thread_local bool owns_the_pool = false;  // loops within its loop stay on this thread
-thread_local bool may_stop = false;       // its loops, between pieces
-thread_local int own_calls = 0;           // of the active callers
+thread_local bool owns_the_pool = false;  // nested loops stay on this thread
+thread_local bool may_stop = false;       // whether its loops can be interrupted between pieces
+thread_local int own_calls = 0;           // its share of active_callers
 std::atomic<int> active_callers{0};
 std::atomic<int> wanted_threads{0};
 
@@ -50,7 +49,7 @@ int default_threads() {
 class Pool {
  public:
   explicit Pool(int wanted) : wanted_(wanted) {
-    // Workers inherit a full mask: signals belong to the threads of the program.
+    // Workers inherit a full mask: signals are for the program's own threads.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -63,7 +62,7 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  /// False when another caller has the pool.
+  /// False if another caller has the pool.
   bool run(int64_t n, int64_t chunk, int helpers, detail::Chunk f, void* context) {
     std::unique_lock owner(owner_, std::try_to_lock);
     if (!owner) return false;
@@ -73,7 +72,7 @@ class Pool {
     chunk_ = chunk;
     helpers_ = std::min(helpers, workers_);
     shares_.divide((n + chunk - 1) / chunk, helpers_ + 1);
-    // Opened by clearing the bit: a worker that came too late for the last job may still be counted.
+    // Clear only the bit: a worker that came too late for the last job may still be counted.
     gate_.fetch_and(~kClosed, std::memory_order_acq_rel);
     epoch_.fetch_add(1, std::memory_order_release);
     if (sleeping_.load(std::memory_order_acquire) > 0) {
@@ -94,7 +93,7 @@ class Pool {
   int wanted() const { return wanted_; }
 
  private:
-  /// What goes wrong reaches the caller, when all are done.
+  /// An error reaches the caller once all are done.
   void take_chunks() noexcept {
     try {
       for (int64_t piece;
@@ -124,7 +123,7 @@ class Pool {
         sleeping_.fetch_sub(1, std::memory_order_acq_rel);
       }
       seen = epoch_.load(std::memory_order_acquire);
-      // Join the open job; one that closed meanwhile needs nobody.
+      // Join the open job; if it has closed meanwhile, nobody is needed.
       const int64_t before = gate_.fetch_add(1, std::memory_order_acq_rel);
       if (!(before & kClosed) && before < helpers_) take_chunks();
       gate_.fetch_sub(1, std::memory_order_acq_rel);
@@ -151,7 +150,7 @@ constinit std::mutex pool_mutex;
 const AtFork at_fork{pool_mutex, ForkOrder::pool};
 std::atomic<Pool*> current_pool{nullptr};
 
-/// A forked child has none of the threads: its first loop starts others.
+/// A forked child has none of the threads, so its first loop starts new ones.
 [[maybe_unused]] const bool starts_again = [] {
   in_forked_child([] {
     current_pool = nullptr;
@@ -160,8 +159,8 @@ std::atomic<Pool*> current_pool{nullptr};
   return true;
 }();
 
-/// A pool for which that many workers were asked; null when there is no memory. Old pools stay asleep; they are few and
-/// never freed.
+/// A pool that was asked for at least that many workers; null if there is no memory. Old pools stay asleep; they are
+/// few and never freed.
 Pool* pool(int workers) {
   Pool* p = current_pool.load(std::memory_order_acquire);
   if (p && p->wanted() >= workers) return p;
@@ -177,13 +176,13 @@ Pool* pool(int workers) {
     try {
       warn(text_of("threads: ", workers + 1, " were asked for, the system gives ", p->workers() + 1,
                    "; calls work with these."));
-    } catch (...) {  // then nobody is told; the loop itself needs no memory
+    } catch (...) {  // then there is no warning; the loop itself needs no memory
     }
   }
   return p;
 }
 
-/// In pieces, if it may be stopped between them.
+/// In pieces, if it may be stopped in between.
 void run_alone(int64_t n, int64_t grain, detail::Chunk chunk, void* context) {
   if (!may_stop || n <= grain) return chunk(context, 0, n);
   const int64_t pieces = std::min(kPieces, (n + grain - 1) / grain);
@@ -231,7 +230,7 @@ void detail::parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context) 
   if (threads <= 1 || n <= grain || index_of_thread != 0 || owns_the_pool)
     return run_alone(n, grain, chunk, context);
   const int64_t pieces = std::min<int64_t>(threads * kPieces, (n + grain - 1) / grain);
-  const int64_t size = (n + pieces - 1) / pieces;  // equal ones
+  const int64_t size = (n + pieces - 1) / pieces;  // pieces of equal size
   {
     const OwnsThePool owner;
     Pool* const p = pool(thread_count() - 1);

@@ -6,8 +6,8 @@
 
 namespace horngate::native {
 
-/// Threads used by a parallel_for, the caller among them (HORNGATE_NUM_THREADS, default: the CPUs we may use); fewer
-/// where the system does not give that many.
+/// Threads that a parallel_for uses, including the caller (HORNGATE_NUM_THREADS, default: the CPUs we may use); fewer
+/// if the system does not provide that many.
 int thread_count();
 void set_thread_count(int n);  // 0: back to the default
 
@@ -16,8 +16,9 @@ using Chunk = void (*)(void* context, int64_t begin, int64_t end);
 void parallel_for(int64_t n, int64_t grain, Chunk chunk, void* context);
 }  // namespace detail
 
-/// Calls f(begin, end) on disjoint ranges that cover [0, n), equal ones of some `grain` or more. What f throws comes
-/// out once all threads are done; some ranges are then left out. So does Interrupted, in a call that is stopped. Results must not depend on where the cuts are: sums that cross chunks need fixed blocks.
+/// Calls f(begin, end) on disjoint ranges that cover [0, n), of equal size and roughly `grain` or more. If f throws, or
+/// the call is stopped (Interrupted), that is rethrown once all threads are done, and some ranges are skipped. Results
+/// must not depend on where the cuts are: sums across chunks need fixed blocks.
 template <class F>
 void parallel_for(int64_t n, int64_t grain, F&& f) {
   using Fn = std::remove_reference_t<F>;

@@ -84,7 +84,7 @@ Views find_views(const Graph& g, const std::vector<StepNodes>& steps,
       const GraphNode& made = g.nodes[static_cast<size_t>(maker[v])];
       const auto outside = std::count_if(consumers[v].begin(), consumers[v].end(),
                                          [&](uint32_t c) { return !grouped(c); });
-      // A part that is there twice has two readers.
+      // Exactly one: a part that appears twice in the concat has two readers.
       return primitive(made.prim).how == How::elementwise && outside == 1;
     };
     if (std::all_of(n.in.begin(), n.in.end(), fits)) add_parts(g, n, views);

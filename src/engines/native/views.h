@@ -1,5 +1,5 @@
-// Views: values that have no memory of their own. Slices that only fused groups read are read where they lie; what
-// groups make for a concat alone is written into its result. Neither is a step of its own then.
+// Views: values without memory of their own. Slices that only fused groups read are read in place; what groups
+// make only for a concat is written straight into its result. Then neither needs its own step.
 #pragma once
 
 #include <unordered_map>
@@ -17,7 +17,7 @@ std::vector<Consumers> consumers_of(const Graph& graph);
 Ints contiguous_strides(const Ints& dims);
 /// How a value of shape `from` is read while iterating over `extent`: stride 0 where it repeats.
 fused::Access broadcast_access(const Ints& from, const Ints& extent);
-/// The same for one that lies in another array.
+/// The same for a value that lies in another array.
 fused::Access broadcast_view(const fused::Access& view, const Ints& from, const Ints& extent);
 
 struct View {
@@ -30,7 +30,7 @@ struct Views {
       places;  // of slices, which are read there, and of parts, which are written there too
   std::unordered_set<ValueId>
       stepless;  // slices, and concats that are written by parts: no step of their own
-  /// Where the value lies in the memory of another, or null.
+  /// Where the value lies in another one's memory, or null.
   const View* find(ValueId v) const {
     const auto it = places.find(v);
     return it == places.end() ? nullptr : &it->second;

@@ -1,4 +1,4 @@
-// What a step has to do, for profiles.
+// The work of a step, for profiles.
 #include "engines/native/work.h"
 
 #include "ir/attrs.h"
@@ -19,7 +19,7 @@ double dims_at(const TensorType& type, const Ints& axes) {
   return n;
 }
 
-/// 2 x outputs x window x channels that each output sees. The kernel is (spatial.., in / groups, out).
+/// 2 x outputs x window x channels per output. The kernel is (spatial.., in / groups, out).
 double conv_flops(const TensorType& y, const TensorType& kernel) {
   const double out = static_cast<double>(kernel.shape.dims().back());
   return 2 * count(y) * count(kernel) / (out > 0 ? out : 1);
@@ -54,8 +54,8 @@ profile::Work work_of(const Graph& g, const GraphNode& n) {
 
 namespace {
 
-/// Steps with their kernels, as measured on small nets. Element-wise nodes share one; convolutions keep a whole
-/// program of oneDNN.
+/// Steps with their kernels, as measured on small nets. Element-wise nodes share one; each convolution keeps a
+/// whole oneDNN program.
 size_t bytes_of(Prim prim) {
   switch (prim) {
     case Prim::conv:

@@ -1,4 +1,4 @@
-// What a step has to do, for profiles.
+// The work of a step, for profiles.
 #pragma once
 
 #include "ir/graph.h"
@@ -6,12 +6,12 @@
 
 namespace horngate::native {
 
-/// Arithmetic of one node (a multiply-add counts twice, an element-wise operation once per element), and the bytes
-/// of its operands and results. Nodes with bodies count nothing: their steps have bars of their own.
+/// Arithmetic of one node (a multiply-add counts as two, an element-wise operation as one per element), and the
+/// bytes of its operands and results. Nodes with bodies count nothing: their steps have their own bars.
 profile::Work work_of(const Graph& graph, const GraphNode& node);
 double flops_of(const Graph& graph, const GraphNode& node);
 
-/// What a compiled graph keeps, about.
+/// The approximate size of a compiled graph.
 size_t bytes_of(const Graph& graph);
 
 }  // namespace horngate::native
