@@ -16,12 +16,12 @@ namespace horngate::native::jit {
 namespace {
 
 constexpr size_t kVectorBytes = 64;
-/// Each takes a page, and the kernel limits the number of mappings. Beyond that many alive, loops run on the block
+/// Each takes a page, and the kernel limits the number of mappings. With more alive, loops run on the block
 /// kernels.
 constexpr size_t kMostCodes = 16384;
 std::atomic<size_t> codes_alive{0};
 
-/// The codes that some program holds. An entry goes with the last code that was made for it.
+/// Code held by some program. An entry goes with the last code made for it.
 struct Entry {
   std::weak_ptr<const Code> code;
   size_t made = 0;  // codes for it that are not yet freed
@@ -29,7 +29,7 @@ struct Entry {
 using Table = std::map<std::vector<uint64_t>, Entry>;
 constinit std::mutex table_mutex;
 const AtFork at_fork{table_mutex, ForkOrder::last};
-/// Under the mutex. Never destroyed: static programs may outlive any order.
+/// Under the mutex. Never destroyed: static programs may outlive anything.
 Table& table() {
   static auto* t = new Table;
   return *t;
@@ -84,7 +84,7 @@ void Code::run_checked(void* const* pointer, size_t n, size_t padded) const {
   interpreter_->compare(expected, pointer, n);
 }
 
-// One whole vector, with copies of what is too short for it.
+// Runs one whole vector, on copies of the operands that are too short for it.
 void Code::run_rest(void* const* pointer, size_t done, size_t rest, size_t padded) const {
   void** moved = static_cast<void**>(__builtin_alloca(operands_ * sizeof(void*)));
   char* copies = static_cast<char*>(

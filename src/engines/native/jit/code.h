@@ -1,4 +1,5 @@
-// Code: a compiled loop over blocks. Memory is written first and made executable then, never both.
+// Code: a compiled loop over blocks. Its memory is written first and then made executable; it is
+// never both.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace horngate::native::jit {
 /// Memory that the loop walks through.
 struct Stream {
   uint16_t operand;
-  uint8_t size;  // of an element
+  uint8_t size;  // per element
   bool writes;
   bool operator==(const Stream&) const = default;
 };
@@ -22,31 +23,31 @@ struct Stream {
 /// What emit() makes: instructions, then constants at a multiple of 64.
 struct Binary {
   std::vector<uint8_t> bytes;
-  size_t entry = 0;  // where a call begins
+  size_t entry = 0;  // offset at which a call enters
   std::vector<Stream> streams;
   int lanes = 0;
-  bool masks = false;  // takes the lanes of a last, shorter vector
+  bool masks = false;  // can mask the lanes of a shorter last vector
 };
 
-/// Machine code for a recording. Empty bytes: it needs more registers than there are.
+/// Machine code for a recording. Empty bytes if it needs more registers than there are.
 Binary emit(const Recording& recording);
 
 class Code {
  public:
-  /// Null if the system gives no executable memory.
+  /// Null if the system provides no executable memory.
   static std::unique_ptr<Code> make(const Binary& binary);
   ~Code();
   Code(const Code&) = delete;
   Code& operator=(const Code&) = delete;
 
   /// n elements at pointer[operand] for each operand. Operands below `padded` may be read and
-  /// written to the end of their last vector.
+  /// written up to the end of their last vector.
   void run(void* const* pointer, size_t n, size_t padded) const {
     if (interpreter_) [[unlikely]]
       return run_checked(pointer, n, padded);
     run_fast(pointer, n, padded);
   }
-  /// Interprets the recording beside the code from now on.
+  /// From now on, interprets the recording alongside the code.
   void check(const Recording& recording);
   size_t bytes() const { return bytes_; }
 
@@ -70,8 +71,8 @@ class Code {
   std::unique_ptr<const Interpreter> interpreter_;
 };
 
-/// The code of a recording: made on first use, shared by equal ones as long as one of them lives.
-/// Null where it cannot be made.
+/// The code of a recording: made on first use, shared by equal ones for as long as one of them
+/// lives. Null if it cannot be made.
 std::shared_ptr<const Code> compile(const Recording& recording);
 
 /// Codes alive; for tests.

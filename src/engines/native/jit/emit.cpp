@@ -1,5 +1,5 @@
 // From micro code to machine code: registers by next use, constants kept in registers while there
-// are enough, then one loop.
+// are enough of them, then one loop.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -15,13 +15,13 @@ using namespace Xbyak::util;
 
 const Xbyak::Reg64 kOperands = rdi, kCount = rsi, kIndex = rax, kScratch = r11;
 const Xbyak::Reg64 kPointers[] = {rcx, rdx, r8, r9, r10, rbx, r12, r13, r14, r15};
-constexpr size_t kVolatile = 5;  // of them; the others are the caller's
+constexpr size_t kVolatile = 5;  // of these; the others must be preserved
 
-// More than an operation takes, in both loops, with spills.
+// More than an operation can take, in both loops, with spills.
 constexpr size_t kBytesPerOperation = 256, kBytesForEntry = 4096;
 
-// Values held at once beside constants. More chains side by side hide more latency; fewer leave
-// registers to constants.
+// Values held at once, besides constants. More chains side by side hide more latency; fewer leave
+// more registers for constants.
 constexpr int kLive512 = 14, kLive256 = 8;
 
 bool is_effect(MicroOp op) { return op == MicroOp::store || op == MicroOp::mask_store; }
@@ -53,7 +53,7 @@ bool Emitter::in_mask_register(Id v) const {
   return avx512_ && gives_mask(code_[static_cast<size_t>(v)].op);
 }
 
-// What is live at once apart from constants decides how many of those get a register.
+// The number of values live at once decides how many constants get a register.
 void Emitter::pin_constants() {
   std::vector<int> last(code_.size(), -1);
   for (size_t v = 0; v < code_.size(); ++v)
@@ -106,7 +106,7 @@ Xbyak::Address Emitter::constant(Id v, bool broadcast) {
 Xbyak::Reg64 Emitter::pointer(uint16_t operand) {
   for (size_t i = 0; i < pointers_.size(); ++i)
     if (pointers_[i] == operand) return kPointers[i];
-  failed_ |= scratch_held_;  // the address in it would be lost
+  failed_ |= scratch_held_;  // it would overwrite the address held there
   scratch_held_ = true;
   mov(kScratch, ptr[kOperands + operand * 8]);
   return kScratch;
@@ -125,7 +125,7 @@ Xbyak::Address Emitter::element(uint16_t operand, DType dtype) {
   return ptr[pointer(operand) + kIndex * static_cast<int>(size_of(dtype))];
 }
 
-/// Into a register from where a constant, a repeated or a spilled value is.
+/// Loads a constant, a uniform or a spilled value into a register.
 void Emitter::fetch(int reg, Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
   const auto broadcast = [&](const Address& from) {
@@ -282,7 +282,7 @@ void Emitter::write_loop() {
   cmp(kIndex, kCount);
   jb(loop_, T_NEAR);
   L(last_);
-  if (avx512_) {  // the same once more, on the lanes of the mask
+  if (avx512_) {  // once more, on the lanes of the mask
     Xbyak::Label end;
     kortestw(Opmask(kRest), Opmask(kRest));
     jz(end, T_NEAR);
@@ -297,7 +297,7 @@ void Emitter::write_loop() {
   ret();
 }
 
-/// Behind the loop, because the loop decides what it must prepare.
+/// Written after the loop, because the loop decides what must be prepared.
 size_t Emitter::write_entry() {
   align(16);
   const size_t entry = getSize();

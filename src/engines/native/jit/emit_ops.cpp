@@ -35,7 +35,7 @@ void Emitter::shift(Id v, F write) {
 
 void Emitter::move(int to, int from) { vmovaps(vec(to), vec(from)); }
 
-/// form: which operands are multiplied, and which is added (132, 213 or 231); the first is replaced.
+/// form: which operands are multiplied and which is added (132, 213 or 231); the first one is overwritten.
 void Emitter::write_fused(MicroOp op, int form, int dst, int a, const Operand& b) {
   const Ymm d = vec(dst), x = vec(a);
 #define HORNGATE_FORM(number)                                                   \
@@ -52,8 +52,8 @@ void Emitter::write_fused(MicroOp op, int form, int dst, int a, const Operand& b
 #undef HORNGATE_FORM
 }
 
-// a * b + c in one of its three forms: the result replaces the addend (231), or a factor with the
-// other factor (213) or the addend (132) in a register.
+// a * b + c in one of its three forms: the result overwrites the addend (231), or a factor, with the other
+// factor (213) or the addend (132) in a register.
 void Emitter::fused(Id v) {
   const Micro& m = code_[static_cast<size_t>(v)];
   Id a = m.a, b = m.b;
@@ -78,7 +78,7 @@ void Emitter::fused(Id v) {
       write_fused(m.op, 213, dst, rb, anywhere(c, v));
     }
   } else {
-    // A copy of the addend, best straight from memory; before b, whose address may need the same register.
+    // A copy of the addend, best straight from memory. Before b, whose address may need the same register.
     if (value(a).reg < 0) std::swap(a, b);
     const int ra = in_register(a, v);
     dst = take(v);
@@ -255,7 +255,7 @@ void Emitter::round_half(Id v) {
   release_dead(m, v);
 }
 
-// Writes an instruction of three operands: in single or double precision, or on lanes of 32 or 64 bits.
+// Writes an instruction with three operands: in single or double precision, or on lanes of 32 or 64 bits.
 #define HORNGATE_EITHER(narrow, wide)                    \
   [this](const Ymm& d, const Ymm& a, const Operand& b) { \
     if (wide_)                                           \
@@ -295,7 +295,7 @@ void Emitter::one(Id v) {
       return unary(
           v, [this](const Ymm& d, const Operand& a) { wide_ ? vsqrtpd(d, a) : vsqrtps(d, a); });
     case MicroOp::round: {
-      const auto how = static_cast<uint8_t>(8 | m.imm);  // 8: inexact is no exception
+      const auto how = static_cast<uint8_t>(8 | m.imm);  // 8: ignore inexact results
       return unary(v, [this, how](const Ymm& d, const Operand& a) {
         if (avx512_)
           wide_ ? vrndscalepd(d, a, how) : vrndscaleps(d, a, how);

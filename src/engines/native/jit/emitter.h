@@ -17,7 +17,7 @@ class Emitter : private Xbyak::CodeGenerator {
  public:
   /// `memory`: room for the code.
   Emitter(const Recording& recording, std::span<uint8_t> memory);
-  /// False: it needs more registers than there are.
+  /// False if it needs more registers than there are.
   bool run(Binary& binary);
 
  private:
@@ -40,7 +40,7 @@ class Emitter : private Xbyak::CodeGenerator {
     int reg = -1;           // a k register for masks of AVX-512
     int spill = -1;         // slot on the stack
     int32_t pool = -1;      // offset of a constant
-    bool pinned = false;    // in its register in all iterations
+    bool pinned = false;    // stays in its register in all iterations
   };
 
   Value& value(Id v) { return values_[static_cast<size_t>(v)]; }
@@ -50,7 +50,7 @@ class Emitter : private Xbyak::CodeGenerator {
   /// A whole vector register, or half of one.
   Ymm vec(int reg) const { return avx512_ ? Ymm(Zmm(reg)) : Ymm(reg); }
   Xmm half(int reg) const { return avx512_ ? Xmm(Ymm(reg)) : Xmm(reg); }
-  /// Only the lanes of the mask, or all for 0.
+  /// Only the lanes of the mask, or all if it is 0.
   template <class T>
   static T masked(T to, int mask, bool zero = false) {
     if (mask) to.setOpmaskIdx(mask);
@@ -64,7 +64,7 @@ class Emitter : private Xbyak::CodeGenerator {
   Address element(uint16_t operand, DType dtype);
   void fetch(int reg, Id v);
 
-  // Registers. What an instruction uses is locked until the next one.
+  // Registers. Those that an instruction uses are locked until the next one.
   int take(int position);
   int in_register(Id v, int position);
   Rm anywhere(Id v, int position);

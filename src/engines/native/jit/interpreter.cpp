@@ -100,14 +100,14 @@ uint64_t load(const void* from, DType dtype, int width) {
   }
 }
 
-/// The bits that are stored, of an element of that type.
+/// The bits stored for an element of that type.
 uint64_t stored(uint64_t lane, DType dtype) {
   if (dtype == DType::float16) return bits_of(static_cast<_Float16>(as<float>(lane)));
   if (dtype == DType::bool_) return lane != 0;
   return lane;
 }
 
-/// NaN has many forms.
+/// Any two NaNs count as equal.
 bool same(const uint8_t* a, const uint8_t* b, DType dtype) {
   uint64_t x = 0, y = 0;
   std::memcpy(&x, a, size_of(dtype));

@@ -1,4 +1,4 @@
-// Interpreter: micro code done one element at a time in plain C++, to check what the machine code of it gives.
+// Interpreter: runs micro code one element at a time in plain C++, to check its machine code.
 #pragma once
 
 #include <string>
@@ -12,9 +12,10 @@ class Interpreter {
  public:
   explicit Interpreter(const Recording& recording);
 
-  /// What the loop must store for n elements at these operands, before it runs: results may replace operands.
+  /// What the loop must store for n elements at these operands. Call before it runs, since results may
+  /// overwrite operands.
   std::vector<std::vector<uint8_t>> expect(void* const* pointer, size_t n) const;
-  /// Notes the first difference, if there is one, for take_difference().
+  /// Records the first difference, if any, for take_difference().
   void compare(const std::vector<std::vector<uint8_t>>& expected, void* const* pointer,
                size_t n) const;
 
@@ -25,7 +26,7 @@ class Interpreter {
   const int width_;
 };
 
-/// The first difference since the last call, or nothing.
+/// The first difference since the last call, or empty.
 std::string take_difference();
 
 }  // namespace horngate::native::jit

@@ -3,7 +3,7 @@
 #include "engines/native/jit/trace.h"
 #include "ir/check.h"
 
-// The math of the block kernels, this time on traced vectors.
+// The math of the block kernels, here on traced vectors.
 #undef HWY_NAMESPACE
 #define HWY_NAMESPACE N_TRACE
 #undef HWY_TARGET
@@ -113,7 +113,7 @@ V<uint32_t> to_bfloat16(V<float> a) {
   return hn::IfThenElse(hn::RebindMask(du, hn::IsNaN(a)), quiet, rounded);
 }
 
-/// Records what a functor does with as many operands as it takes.
+/// Records what a functor does with the number of operands it takes.
 template <class F, class T>
 Id trace(V<T> a, V<T> b, V<T> c) {
   using D = hn::Tag<T>;

@@ -15,7 +15,7 @@ bool can_store(DType dtype, Isa isa, int width);
 /// Values are ids in the recording; those of bool lanes are masks.
 Id lower_constant(Recording& r, fused::Lane lane, uint64_t bits);
 Id lower_load(Recording& r, DType dtype, uint16_t operand);
-/// One value for all elements, in the lane's layout; repeated: 64 bytes of it.
+/// One value for all elements, in the lane's layout. `repeated`: it fills 64 bytes.
 Id lower_uniform(Recording& r, fused::Lane lane, uint16_t operand, bool repeated);
 Id lower(Recording& r, const fused::Instr& instr, Id a, Id b, Id c);
 void lower_store(Recording& r, DType dtype, uint16_t operand, Id value);

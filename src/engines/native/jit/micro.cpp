@@ -39,7 +39,7 @@ bool Recording::is_sign_bit(Id v) const {
   return m.op == MicroOp::constant && m.bits == uint64_t{1} << (8 * width - 1);
 }
 
-// -1: at most 0, or NaN; 1: at least 0, or NaN; 0: not known. Floats only.
+// -1: at most 0, or NaN; 1: at least 0, or NaN; 0: unknown. Floats only.
 int Recording::sign_of(Id v) const {
   const Micro& m = code_[static_cast<size_t>(v)];
   switch (m.op) {
@@ -54,7 +54,7 @@ int Recording::sign_of(Id v) const {
 
 Id Recording::add(Micro m) {
   if (commutes(m.op) && m.a > m.b) std::swap(m.a, m.b);
-  // A limit that cannot be reached.
+  // A min or max whose constant limit can never be reached.
   const auto limited = [&](int limit, int value) {
     return code_[static_cast<size_t>(m.a)].op == MicroOp::constant && sign_of(m.a) == limit &&
            sign_of(m.b) == value;

@@ -1,4 +1,4 @@
-// Micro code: what one vector of elements goes through, in operations that are about one machine
+// Micro code: what happens to one vector of elements, in operations of about one machine
 // instruction each. Values are numbered in order; equal operations are recorded once.
 #pragma once
 
@@ -16,13 +16,13 @@ enum class Isa : uint8_t { avx2, avx512 };
 enum class MicroOp : uint8_t {
   constant,  // bits in every lane
   uniform,   // one value at an operand; imm: repeated in 64 bytes
-  load,      // the next elements at an operand, made lanes
+  load,      // the next elements at an operand, as lanes
   // floats
   add,
   sub,
   mul,
   div,
-  min,  // the second operand if one is NaN, as max
+  min,  // the second operand if one is NaN, like max
   max,
   fmadd,   // a * b + c
   fmsub,   // a * b - c
@@ -83,7 +83,7 @@ class Recording {
   Id add(Micro m);
   Id constant(uint64_t bits) { return add({.op = MicroOp::constant, .bits = bits}); }
   const std::vector<Micro>& code() const { return code_; }
-  /// Everything that decides the machine code, as words.
+  /// Everything that determines the machine code, as words.
   std::vector<uint64_t> key() const;
 
   const Isa isa;

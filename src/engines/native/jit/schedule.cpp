@@ -1,5 +1,5 @@
-// The order of micro code: independent chains side by side, so that the processor finds work while
-// one of them waits for its last result. As recorded, they come one after the other.
+// The order of micro code: independent chains side by side, so that the processor has work while one of them
+// waits for a result. As recorded, they come one after another.
 #include "engines/native/jit/schedule.h"
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 namespace horngate::native::jit {
 namespace {
 
-constexpr int kIssue = 2;  // operations that start in a cycle
+constexpr int kIssue = 2;  // operations that can start in one cycle
 
 bool is_free(MicroOp op) { return op == MicroOp::constant || op == MicroOp::uniform; }
 bool is_load(MicroOp op) { return op == MicroOp::load || op == MicroOp::mask_load; }
 bool is_store(MicroOp op) { return op == MicroOp::store || op == MicroOp::mask_store; }
 
-/// Cycles until the result can be used, about.
+/// Approximate number of cycles until the result can be used.
 int latency(MicroOp op) {
   switch (op) {
     case MicroOp::div: return 12;
@@ -62,7 +62,7 @@ class Scheduler {
     }
     for (int cycle = 0; !ready_.empty(); ++cycle)
       for (int k = 0; k < kIssue && !ready_.empty(); ++k) issue(cycle);
-    // What is stored as it was loaded: results may replace operands, so it is loaded before anything is stored.
+    // Values stored just as they were loaded: results may overwrite operands, so load them before any store.
     for (size_t i = 0; i < code_.size(); ++i)
       if (is_load(code_[i].op) && left_[i] > 0 && now_[i] == kNoId) place(static_cast<Id>(i));
     for (size_t i = 0; i < code_.size(); ++i)
@@ -71,12 +71,12 @@ class Scheduler {
   }
 
  private:
-  /// Loads come with their first user.
+  /// Loads are placed with their first user.
   bool is_early(Id v) const {
     const MicroOp op = code_[static_cast<size_t>(v)].op;
     return is_free(op) || is_load(op);
   }
-  /// Each once.
+  /// Operands without duplicates.
   struct Operands {
     Id ids[3];
     size_t count = 0;
@@ -90,7 +90,7 @@ class Scheduler {
     return o;
   }
 
-  /// How many values more are live after it.
+  /// How many more values are live after it.
   int growth(Id id) const {
     int n = 1;
     for (Id v : operands(static_cast<size_t>(id))) {
@@ -101,8 +101,8 @@ class Scheduler {
     return n;
   }
 
-  // The one with the longest way to the end, among those whose operands are there; if registers run
-  // short, the one that frees most.
+  // Picks, among those whose operands are there, the one with the longest path to the end; if registers run
+  // short, the one that frees the most.
   void issue(int cycle) {
     const bool full = live_ >= most_live_;
     size_t best = ready_.size();

@@ -1,4 +1,4 @@
-// In which order micro code is emitted.
+// The order in which micro code is emitted.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace horngate::native::jit {
 
-/// The same operations with new numbers; stores stay last. At most about `most_live` values are held
-/// at once, where the code allows that.
+/// The same operations with new numbers; stores stay last. Holds at most about `most_live` values at
+/// once, if the code allows that.
 std::vector<Micro> schedule(const std::vector<Micro>& code, int most_live);
 
 }  // namespace horngate::native::jit

@@ -1,6 +1,6 @@
-// A stand-in for Highway: vectors are numbers of recorded values, operations record micro code. The
-// math of fused/*-inl.h, compiled against it, writes down what it does instead of doing it; so
-// compiled loops and block kernels are one source and give the same bits.
+// A stand-in for Highway: vectors are numbers of recorded values, and operations record micro code.
+// Compiled against it, the math of fused/*-inl.h writes down what it does instead of doing it; so
+// compiled loops and block kernels come from one source and give the same bits.
 #pragma once
 
 #include <bit>
@@ -10,7 +10,7 @@
 #include "engines/native/jit/micro.h"
 #include "hwy/highway.h"
 
-/// Tells the math that it is traced.
+/// Tells the math that it is being traced.
 #define HORNGATE_TRACED 1
 
 namespace hwy::N_TRACE {
@@ -22,7 +22,7 @@ using horngate::native::jit::Micro;
 using horngate::native::jit::MicroOp;
 using horngate::native::jit::Recording;
 
-/// What operations are recorded into.
+/// Where operations are recorded.
 inline thread_local Recording* recording = nullptr;
 
 template <class T>
@@ -207,7 +207,7 @@ template <class T>
 Vector<T> IfThenElseZero(MaskOf<T> m, Vector<T> yes) {
   return {record(MicroOp::blend_zero, m.id, yes.id)};
 }
-/// p * 2^n where there is an instruction for it.
+/// p * 2^n, if there is an instruction for it.
 inline bool has_scale() { return recording->isa == Isa::avx512; }
 template <class T>
 Vector<T> scale(Vector<T> p, Vector<T> n) {
@@ -215,7 +215,7 @@ Vector<T> scale(Vector<T> p, Vector<T> n) {
 }
 template <class T>
 bool AllTrue(Tag<T>, MaskOf<T>) {
-  return false;  // both ways are right for all; the general one is recorded
+  return false;  // both branches are right for all; record the general one
 }
 
 }  // namespace hwy::N_TRACE
