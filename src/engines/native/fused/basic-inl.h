@@ -42,8 +42,8 @@ HORNGATE_BINARY(Add, hn::Add(a, b))
 HORNGATE_BINARY(Sub, hn::Sub(a, b))
 HORNGATE_BINARY(Mul, hn::Mul(a, b))
 
-/// The larger; NaN if one is NaN. x86 gives the second operand if one is NaN, so b's comes by
-/// itself.
+/// The larger; NaN if one is NaN. x86 gives the second operand if one is NaN, so a NaN in b comes
+/// through by itself.
 struct Maximum {
   template <class D, class V>
   HWY_INLINE V operator()(D, V a, V b) const {

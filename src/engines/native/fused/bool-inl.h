@@ -1,4 +1,4 @@
-// Between masks and bools (bytes 0 or 1), for lanes of any size.
+// Conversion between masks and bools (bytes 0 or 1), for lanes of any size.
 #if defined(HORNGATE_FUSED_BOOL_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_BOOL_INL_H_
 #undef HORNGATE_FUSED_BOOL_INL_H_

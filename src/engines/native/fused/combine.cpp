@@ -1,4 +1,4 @@
-// ProgramBuilder::build: pairs of instructions become one, what is not used goes.
+// ProgramBuilder::build: merges pairs of instructions and drops unused ones.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -69,7 +69,7 @@ bool ProgramBuilder::combine_product(Value& v) {
   return false;
 }
 
-// Multiply-add in its four signs, where the product has no other use.
+// Multiply-add in its four signs, if the product has no other use.
 bool ProgramBuilder::combine_sum(Value& v) {
   const bool adds = v.instr.op == Op::add;
   if (!adds && v.instr.op != Op::sub) return false;
@@ -98,7 +98,7 @@ bool ProgramBuilder::combine_sum(Value& v) {
 
 void ProgramBuilder::combine() {
   count_uses();
-  // A store to the half type rounds by itself.
+  // A store to the half type rounds anyway.
   for (Output& o : outputs_) {
     const Value& v = values_[o.value];
     const bool rounds = (v.instr.op == Op::round_f16 && o.dtype == DType::float16) ||
@@ -108,7 +108,7 @@ void ProgramBuilder::combine() {
   count_uses();
   const size_t count = values_.size();
   values_.reserve(2 * count);  // combining adds constants while references are held
-  // Products first: a sum looks for what they became.
+  // Products first: sums look for what they have become.
   for (const bool products : {true, false})
     for (size_t i = 0; i < count; ++i) {
       if (values_[i].kind != Kind::instr || values_[i].uses == 0) continue;

@@ -1,5 +1,5 @@
-// dst = F()(to, a) where the element types differ: as many elements at a time as lanes of the
-// larger type.
+// dst = F()(to, a) for differing element types: as many elements at a time as the larger type has
+// lanes.
 #if defined(HORNGATE_FUSED_CONVERT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_CONVERT_INL_H_
 #undef HORNGATE_FUSED_CONVERT_INL_H_

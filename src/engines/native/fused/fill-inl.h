@@ -1,6 +1,6 @@
 // Defines HORNGATE_FILL(Simd, Kernels&) outside the target namespaces: picks one of the versions
-// that foreach_target.h made. Included once at the end of each ops_*.cpp; a target that was not
-// compiled (a build for one CPU) gives the static one.
+// that foreach_target.h made. Included once at the end of each ops_*.cpp; for a target that was not
+// compiled (a build for one CPU) it picks the static one.
 namespace horngate::native::fused {
 
 void HORNGATE_FILL(Simd simd, Kernels& k) {

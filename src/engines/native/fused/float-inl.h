@@ -26,8 +26,8 @@ HORNGATE_TERNARY(MultiplyAdd, hn::MulAdd(a, b, c))
 HORNGATE_TERNARY(MultiplySub, hn::MulSub(a, b, c))
 HORNGATE_TERNARY(SubMultiply, hn::NegMulAdd(a, b, c))
 
-/// To nearest, halves to even. Highway's own form of one lane makes 0 of -0.5 and 1 of the number
-/// below 0.5.
+/// To nearest, halves to even. Highway's own one-lane version turns -0.5 into 0 and the number
+/// below 0.5 into 1.
 struct Round {
   template <class D, class V>
   HWY_INLINE V operator()(D, V a) const {

@@ -13,7 +13,7 @@ void erase_axis(Space& s, size_t axis) {
   for (Ints& stride : s.stride) stride.erase(stride.begin() + axis);
 }
 
-// Walk an axis backwards where the most important access that moves on it goes backwards.
+// Reverses an axis if the most important access that moves on it goes backwards.
 void turn(Space& s, std::span<const size_t> priority) {
   for (size_t axis = 0; axis < s.rank(); ++axis) {
     const auto mover = std::find_if(priority.begin(), priority.end(),
@@ -26,7 +26,7 @@ void turn(Space& s, std::span<const size_t> priority) {
   }
 }
 
-// Axis x belongs outside axis y: the first access that moves on both decides.
+// Whether axis x belongs outside axis y: the first access that moves on both decides.
 bool outside(const Space& s, std::span<const size_t> priority, size_t x, size_t y) {
   for (size_t a : priority) {
     const int64_t sx = std::abs(s.stride[a][x]), sy = std::abs(s.stride[a][y]);
@@ -85,7 +85,7 @@ Space simplify(Space s, std::span<const size_t> priority) {
   turn(s, priority);
   std::vector<size_t> order(s.rank());
   std::iota(order.begin(), order.end(), size_t{0});
-  // Insertion sort: `outside` is no strict order, and rows already in order must stay.
+  // Insertion sort: `outside` is not a strict order, and axes already in order must stay.
   for (size_t i = 1; i < order.size(); ++i)
     for (size_t j = i; j > 0 && outside(s, priority, order[j], order[j - 1]); --j)
       std::swap(order[j], order[j - 1]);

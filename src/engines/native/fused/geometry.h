@@ -26,22 +26,23 @@ struct Space {
 
   size_t rank() const { return extent.size(); }
   size_t accesses() const { return stride.size(); }
-  /// Elements of the axes [from, to).
+  /// The number of elements in the axes [from, to).
   int64_t size(size_t from, size_t to) const;
   int64_t size() const { return size(0, rank()); }
   /// New axis i is old axis order[i].
   void permute(const std::vector<size_t>& order);
 
-  /// Over the axes [from, rank): all strides 0; or the layout of a row-major array.
+  /// Over the axes [from, rank): whether all strides are 0, or the layout is that of a row-major
+  /// array.
   bool is_uniform(size_t access, size_t from) const;
   bool is_contiguous(size_t access, size_t from) const;
-  /// The axes [0, to) do not matter.
+  /// Whether the axes [0, to) do not matter.
   bool is_invariant(size_t access, size_t to) const;
 };
 
-/// Drops axes of size 1, turns and orders the others so that memory is walked forwards and by small
-/// steps, and merges those that are one axis for every access. `priority` lists the accesses, the
-/// one whose memory order matters most first.
+/// Drops axes of size 1, turns and orders the others so that memory is walked forwards in small
+/// steps, and merges axes that are one axis for every access. `priority` lists the accesses, most
+/// important first.
 Space simplify(Space space, std::span<const size_t> priority);
 
 }  // namespace horngate::native::fused

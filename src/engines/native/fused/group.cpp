@@ -30,8 +30,8 @@ Space space_of(const Program& program, const Ints& extent, const std::vector<Acc
   return s;
 }
 
-// What should be walked in memory order: plain outputs, then the largest inputs, then reduced
-// outputs.
+// The accesses in order of how much memory order matters: plain outputs, then the largest inputs,
+// then reduced outputs.
 std::vector<size_t> priority_of(const Program& program, const Space& s) {
   std::vector<size_t> order;
   const size_t inputs = program.inputs.size();
@@ -74,7 +74,7 @@ class CopySchedule final : public Schedule {
               static_cast<char*>(out[0]) + to_ * item_);
   }
 
-  /// Rows are long enough, and dense on both sides.
+  /// Whether rows are long enough, and dense on both sides.
   static bool fits(const Program& program, const Space& space) {
     constexpr int64_t kLongRow = 16;
     if (!program.code.empty() || program.inputs.size() != 1 || program.outputs.size() != 1 ||
@@ -178,7 +178,7 @@ std::unique_ptr<MultiGroup> MultiGroup::make(const Program& program, const std::
   group->inputs_ = program.inputs.size();
   group->outputs_ = program.outputs.size();
   int64_t blocks = 0, cost = 0;
-  GroupCache::Table::Map<PlainSchedule> known;  // one program: keys have none
+  GroupCache::Table::Map<PlainSchedule> known;  // only one program, so keys do without it
   for (size_t i = 0; i < sets.size(); ++i) {
     const auto [entry, is_new] =
         known.try_emplace(GroupCache::Key{{}, sets[i].extent, sets[i].in, sets[i].out, {}});

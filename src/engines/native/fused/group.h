@@ -1,4 +1,4 @@
-// Group: a program over an iteration space, ready to run. MultiGroup: one program over many.
+// Group: a program over an iteration space, ready to run. MultiGroup: one program over many spaces.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ class Schedule;
 class PlainSchedule;
 class Group;
 
-/// What the groups of one graph have in common: equal ones share what they run. Layers repeat, and chains of a million
-/// operations are a few programs many times over.
+/// What the groups of one graph share: equal ones run the same schedule. Layers repeat, and chains of a million
+/// operations are a few programs over and over.
 class GroupCache {
  public:
   GroupCache();
@@ -31,9 +31,8 @@ class GroupCache {
   std::unique_ptr<Table> table_;
 };
 
-/// Immutable; run may be called by several threads at once, each with its own scratch. An output
-/// may share memory with an input that has the same element size, the same access and the full
-/// extent.
+/// Immutable; several threads may call run at once, each with its own scratch. An output may share memory with an
+/// input that has the same element size, the same access and the full extent.
 class Group {
  public:
   /// One Access per input and output of the program. Plain outputs span the full extent; the access
@@ -49,11 +48,11 @@ class Group {
 
  private:
   Group() = default;
-  std::shared_ptr<const Schedule> schedule_;  // none if there is nothing to do
+  std::shared_ptr<const Schedule> schedule_;  // null if there is nothing to do
 };
 
-/// The same program without reductions for many sets of arrays, as one parallel loop: an
-/// optimizer's update of all parameters.
+/// The same program, without reductions, for many sets of arrays in one parallel loop: an optimizer's update of all
+/// parameters.
 class MultiGroup {
  public:
   struct Set {
@@ -70,7 +69,7 @@ class MultiGroup {
   MultiGroup() = default;
   size_t inputs_ = 0, outputs_ = 0;
   int64_t grain_ = 1;
-  std::vector<size_t> index_;  // of the sets that are not empty
+  std::vector<size_t> index_;  // which sets are not empty
   std::vector<std::shared_ptr<const PlainSchedule>> schedules_;
   std::vector<int64_t> first_block_;  // per schedule, then the total
 };

@@ -26,7 +26,7 @@ constexpr Lane lane_of(DType t) {
                                         Lane::i64, Lane::u64, Lane::b8};
   return kLanes[static_cast<int>(t)];
 }
-/// The dtype that is stored exactly as its lane.
+/// The dtype that is stored exactly like the lane.
 constexpr DType dtype_of(Lane lane) {
   constexpr DType kTypes[kLaneCount] = {DType::float32, DType::float64, DType::int32,
                                         DType::int64,   DType::uint64,  DType::bool_};
@@ -34,7 +34,7 @@ constexpr DType dtype_of(Lane lane) {
 }
 constexpr bool stored_as_lane(DType t) { return dtype_of(lane_of(t)) == t; }
 
-/// Instructions: the element-wise primitives, then those that Program makes.
+/// Instructions: the element-wise primitives, then those that Program adds.
 // clang-format off
 enum class Op : uint8_t {
 #define UNARY(name, cost) name,
@@ -50,7 +50,7 @@ enum class Op : uint8_t {
   sigmoid_tanh,                         // sigmoid(a) * tanh(b), one division
   sigmoid_tanh_add,                     // sigmoid(a) * tanh(b) + c
   exp_nmul,                             // exp(-(a * b))
-  round_f16, round_bf16,                // f32 to the nearest of the half type
+  round_f16, round_bf16,                // f32 to the nearest value of the half type
   wrap_i8, wrap_i16, wrap_u8, wrap_u16, // of i32 lanes
   wrap_u32,                             // of i64 lanes
   cast,                                 // found in Kernels::cast
@@ -60,15 +60,15 @@ inline constexpr int kOpCount = static_cast<int>(Op::cast) + 1;
 
 /// Bits of a kernel's `flags`.
 enum KernelFlags : unsigned {
-  kScalarA = 1,  // operand a is 64 bytes of one repeated value, read again and again
+  kScalarA = 1,  // operand a is one value repeated over 64 bytes, which do not advance
   kScalarB = 2,
   kScalarC = 4,
   kPaddedIn = 8,    // whole vectors may be read past n
   kPaddedOut = 16,  // whole vectors may be written past n
 };
 
-/// dst[i] = op(a[i], b[i], c[i]) for i < n. dst may be the same memory as a, b or c. An element's
-/// value depends neither on i nor on n.
+/// dst[i] = op(a[i], b[i], c[i]) for i < n. dst may be the same memory as a, b or c. The value of
+/// an element depends on neither i nor n.
 using Kernel = void (*)(void* dst, const void* a, const void* b, const void* c, size_t n,
                         unsigned flags);
 

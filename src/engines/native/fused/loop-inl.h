@@ -1,5 +1,5 @@
-// Loops over blocks, per target: whole vectors, then one partial vector that goes through the same
-// operations, so that an element's value does not depend on where it stands.
+// Loops over blocks, per target: whole vectors, then a partial vector that goes through the same
+// operations, so that an element's value does not depend on its position.
 #if defined(HORNGATE_FUSED_LOOP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_LOOP_INL_H_
 #undef HORNGATE_FUSED_LOOP_INL_H_
@@ -40,7 +40,7 @@ HWY_INLINE void store_n(hn::Vec<D> v, D d, T* p, size_t n) {
   for (size_t i = 0; i < n; ++i) p[i] = buffer[i];
 }
 
-/// `left` elements remain: a whole vector unless the memory ends before.
+/// `left` elements remain: handles a whole vector unless the memory ends before.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load_some(D d, const T* p, size_t left, bool padded) {
   return HWY_LIKELY(left >= hn::Lanes(d) || padded) ? hn::LoadU(d, p) : load_n(d, p, left);
@@ -53,7 +53,7 @@ HWY_INLINE void store_some(hn::Vec<D> v, D d, T* p, size_t left, bool padded) {
     store_n(v, d, p, left);
 }
 
-/// Elements from one vector to the next: none for a repeated scalar.
+/// Elements from one vector to the next: 0 for a repeated scalar.
 HWY_INLINE size_t step_of(unsigned flags, unsigned scalar, size_t lanes) {
   return flags & scalar ? 0 : lanes;
 }
@@ -88,8 +88,8 @@ void binary_kernel(void* dst, const void* a, const void* b, const void*, size_t 
   }
 }
 
-/// The same for one or two instructions: unrolled, because the loop itself would be half of the
-/// time.
+/// The same for bodies of one or two instructions: unrolled, because the loop itself would take
+/// half of the time.
 template <class T, class F>
 void short_unary_kernel(void* dst, const void* a, const void* b, const void* c, size_t n,
                         unsigned flags) {
@@ -150,7 +150,7 @@ void ternary_kernel(void* dst, const void* a, const void* b, const void* c, size
   }
 }
 
-/// One element at a time, for what has no vector form: dst = F()(a, b).
+/// One element at a time, for operations without a vector form: dst = F()(a, b).
 template <class T, class F>
 void scalar_kernel(void* dst, const void* a, const void* b, const void*, size_t n, unsigned flags) {
   const size_t sa = flags & kScalarA ? 0 : 1, sb = flags & kScalarB ? 0 : 1;

@@ -19,9 +19,8 @@ inline constexpr size_t kMaxRank = 16;
 
 class Machine {
  public:
-  /// Blocks are multiples of `unit` elements (which divides the row), at most `limit` where it is
-  /// given. by_columns: the caller goes over all rows with one block before it comes to the next
-  /// block.
+  /// Blocks are multiples of `unit` elements (which divides the row), at most `limit`. by_columns:
+  /// the caller runs one block over all rows before it goes on to the next block.
   Machine(const Program& program, const Space& space, size_t inner, int64_t unit = 1,
           int64_t limit = INT64_MAX, bool by_columns = false);
   // Steps point into constants_.
@@ -37,8 +36,8 @@ class Machine {
   const Kernels& kernels() const { return *kernels_; }
   bool is_compiled() const { return block_code_ != nullptr; }
 
-  /// One thread's place in the work. Lives on its stack, with `memory` of memory_bytes(), 64-byte
-  /// aligned.
+  /// One thread's position in the work. Lives on its stack, with `memory` of memory_bytes(),
+  /// 64-byte aligned.
   struct Context {
     void** pointer;  // per operand
     const void* const* in;
@@ -51,10 +50,10 @@ class Machine {
 
   /// Does what is the same in all rows.
   void begin(Context& c, void* memory, const void* const* in, void* const* out) const;
-  /// Goes to a row and does what is the same in all its blocks.
+  /// Goes to a row and does what is the same in all of its blocks.
   void seek(Context& c, int64_t row) const;
   void next(Context& c) const;
-  /// Elements [pos, pos + n) of the row: n <= block(), pos a multiple of block().
+  /// Runs elements [pos, pos + n) of the row: n <= block(), pos a multiple of block().
   void run(Context& c, int64_t pos, int64_t n) const;
 
   /// After run: the n lanes of a reduce output.
@@ -73,12 +72,12 @@ class Machine {
     Kernel kernel;
     uint16_t dst, a, b, c;
     uint32_t flags;
-    uint32_t count;  // elements, 0: as many as the block has
+    uint32_t count;  // elements; 0: the whole block
   };
   struct Direct {  // operand = start of the block in a buffer
     uint16_t operand, access;
     uint32_t size;
-    uint32_t step;  // bytes per element of the row: size, or 0 for what is the same in all of it
+    uint32_t step;  // bytes per element of the row: size, or 0 if the same for the whole row
   };
   struct RepeatedLoad {
     uint16_t operand, access;
@@ -89,7 +88,7 @@ class Machine {
     uint32_t size;  // of a stored element
     Strided where;
   };
-  /// A transposed input, by_columns: loaded for kTileRows rows at once.
+  /// A transposed input, with by_columns: loaded for kTileRows rows at once.
   struct TileLoad {
     uint16_t operand, access;
     DType dtype;
@@ -100,7 +99,7 @@ class Machine {
     std::vector<RepeatedLoad> repeated;
     std::vector<StridedMove> loads;
     std::vector<Step> steps;
-    std::vector<StridedMove> stores;  // of the last stage only
+    std::vector<StridedMove> stores;  // only of the last stage
     bool empty() const { return repeated.empty() && loads.empty() && steps.empty(); }
   };
 

@@ -9,10 +9,10 @@
 namespace horngate::native::fused {
 namespace {
 
-// All registers of a block should stay in the first-level cache (32 kB) beside what streams through
-// it. Steps read and write in bursts of a block; for data that comes from memory, short ones
-// overlap best with computing (measured: 2 kB against 4 kB is 3 % slower from the cache, 15 %
-// faster from memory).
+// All registers of a block should stay in the first-level cache (32 kB) along with what streams
+// through it. Steps read and write in bursts of a block; for data from memory, short bursts overlap
+// best with computing (measured: 2 kB instead of 4 kB is 3 % slower from the cache and 15 % faster
+// from memory).
 constexpr int64_t kRegisterBudget = 24 << 10, kMaxBlockBytes = 4096, kMaxMemoryBlockBytes = 2048;
 constexpr int64_t kFromMemory = 4 << 20;
 constexpr size_t kMaxTiles = 2;  // they are on the stack, 64 kB each
@@ -85,12 +85,12 @@ bool MachineBuilder::is_direct(Reg v) const {
          s_.is_contiguous(v, inner_);
 }
 
-// Read where it is, block by block: compiled code converts what it loads.
+// Read in place, block by block: compiled code converts what it loads.
 bool MachineBuilder::is_walked(Reg v) const {
   return is_direct(v) || (compiled_ && !values_[v].uniform && s_.is_contiguous(v, inner_));
 }
 
-// One value per row that compiled code alone wants: it needs no copy.
+// One value per row that only compiled code reads: it needs no copy.
 bool MachineBuilder::is_read_in_place(Reg v) const {
   if (!compiled_ || !stored_as_lane(p_.inputs[v]) || p_.inputs[v] == DType::bool_) return false;
   for (size_t i = 0; i < p_.code.size(); ++i)
@@ -99,7 +99,7 @@ bool MachineBuilder::is_read_in_place(Reg v) const {
   return true;
 }
 
-// Moves by less from row to row than along the row.
+// Whether it moves less from row to row than along the row.
 bool MachineBuilder::is_tiled(Reg v) const {
   return by_columns_ && values_[v].stage == kBlock && inner_ + 1 == s_.rank() &&
          std::abs(s_.stride[v][inner_ - 1]) < std::abs(s_.stride[v][inner_]) &&
@@ -129,7 +129,7 @@ void MachineBuilder::find_uses() {
   }
 }
 
-// The largest number of registers in use at once, if every instruction is done per block.
+// The largest number of registers in use at once if every instruction runs per block.
 size_t MachineBuilder::live_values() const {
   std::vector<size_t> last(values_.size(), 0);
   for (size_t i = 0; i < p_.code.size(); ++i)
@@ -256,7 +256,7 @@ void MachineBuilder::list_items() {
     } else if (stored_as_lane(p_.inputs[r])) {
       values_[r].cell = {Bank::in, r};
     } else {
-      // The buffer is an operand of its own, converted into a register.
+      // The buffer is a separate operand, which is converted into a register.
       Value buffer = values_[r];
       buffer.cell = {Bank::in, r};
       values_.push_back(buffer);
@@ -276,14 +276,14 @@ void MachineBuilder::list_items() {
     values_[p_.inputs.size() + i].cell = {Bank::constant, static_cast<uint16_t>(i)};
 }
 
-/// A register of its own for a value that is uniform or still in an input's memory.
+/// A separate register for a value that is uniform or still in an input's memory.
 Reg MachineBuilder::copy_of(Reg v) {
   Value copy;
   copy.lane = values_[v].lane;
   values_.push_back(copy);
   const Reg r = static_cast<Reg>(values_.size() - 1);
   const Item item = {m_.kernels().of(Op::copy, copy.lane), r, v};
-  // Inputs first, before anything is written.
+  // Inputs first, before anything is overwritten.
   if (is_direct(v))
     items_[kBlock].insert(items_[kBlock].begin(), item);
   else

@@ -17,13 +17,13 @@ class MachineBuilder {
         by_columns_(by_columns),
         may_compile_(may_compile),
         m_(machine) {}
-  /// False: what was to be compiled cannot be, and the machine is of no use.
+  /// False if the code was to be compiled but cannot be; then the machine is of no use.
   bool build(int64_t unit, int64_t limit);
 
  private:
   /// once: the same in all rows; row: in all blocks of a row.
   enum StageIndex : uint8_t { kOnce, kRow, kBlock };
-  /// Which of the machine's memories a value is in, and where in it.
+  /// In which of the machine's memories a value lies, and where.
   enum class Bank : uint8_t { none, slot, repeated, constant, tile, in, out };
   struct Cell {
     Bank bank = Bank::none;
@@ -38,7 +38,7 @@ class MachineBuilder {
     int last_stage = -1;  // of its last use
     size_t last_item = 0;
   };
-  /// A step before cells are known. dst < 0: output -1 - dst.
+  /// A step before its cells are known. dst < 0: output -1 - dst.
   struct Item {
     Kernel kernel;
     int dst;
@@ -83,7 +83,7 @@ class MachineBuilder {
   const bool by_columns_, may_compile_;
   Machine& m_;
   std::vector<Value> values_;    // of the program, then copies
-  std::vector<int64_t> period_;  // per input: after so many elements of a row it repeats
+  std::vector<int64_t> period_;  // per input: the number of elements after which it repeats
   std::vector<Item> items_[3];
   std::vector<Reg> loads_[3];  // strided loads
   std::vector<Reg> fold_value_;
@@ -91,7 +91,7 @@ class MachineBuilder {
   std::vector<uint16_t> free_slots_;
   size_t slot_lane_ = 1;
   int lane_bytes_ = 0;     // of compiled code
-  bool compiled_ = false;  // the block stage is machine code, without registers in memory
+  bool compiled_ = false;  // the block stage is machine code, which has no registers in memory
 };
 
 }  // namespace horngate::native::fused

@@ -11,7 +11,7 @@
 namespace horngate::native::fused {
 namespace {
 
-/// Less than this is done before it is compiled.
+/// Less work than this is done sooner than it is compiled.
 constexpr int64_t kWorthCompiling = 128;
 
 std::optional<jit::Isa> compiled_isa() {

@@ -20,7 +20,7 @@ void MachineBuilder::release(Reg v, StageIndex stage, size_t item) {
   if (compiled_ && stage == kBlock) return;  // all steps run in each iteration
   if (value.last_stage != stage || value.last_item != item) return;
   free_slots_.push_back(value.cell.index);
-  value.last_item = SIZE_MAX;  // once, also if it is two operands
+  value.last_item = SIZE_MAX;  // only once, even if it is two operands
 }
 
 void MachineBuilder::place_item(StageIndex stage, size_t index) {
@@ -143,7 +143,8 @@ void MachineBuilder::emit() {
 }
 
 void MachineBuilder::lay_out_memory() {
-  // One cache line more than needed: slots at multiples of 4096 would compete for the same lines.
+  // One cache line more than needed: slots at multiples of 4096 bytes would compete for the same
+  // cache sets.
   const int64_t elements = (m_.block_ + 63) / 64 * 64;
   m_.register_bytes_ = static_cast<size_t>(elements) * slot_lane_ + 64;
   m_.register_bytes_ = (m_.register_bytes_ + 63) / 64 * 64;

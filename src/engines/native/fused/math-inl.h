@@ -1,6 +1,6 @@
-// exp, expm1, log, log1p, tanh, sigmoid, erf on vectors of float or double. At most 2 ulp (exp,
-// log) or 4 ulp (the others); right at infinities, NaN, zeros, denormals and beyond the range of
-// the result. The polynomials are minimax fits made for this file.
+// exp, expm1, log, log1p, tanh, sigmoid, erf on vectors of float or double. Errors of at most 2 ulp
+// (exp, log) or 4 ulp (the others); correct for infinities, NaN, zeros, denormals and results out
+// of range. The polynomials are minimax fits made for this file.
 #if defined(HORNGATE_FUSED_MATH_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_MATH_INL_H_
 #undef HORNGATE_FUSED_MATH_INL_H_
@@ -38,7 +38,7 @@ struct FloatInfo<double> {
 template <class D>
 using BitsOf = hn::RebindToUnsigned<D>;
 
-/// Coefficients, constant first: c[0] + x (c[1] + x (...)).
+/// Polynomial with the constant coefficient first: c[0] + x (c[1] + x (...)).
 template <class D, class V, class T, size_t kCount>
 HWY_INLINE V polynomial(D d, V x, const T (&c)[kCount]) {
   V sum = hn::Set(d, c[kCount - 1]);
@@ -57,7 +57,7 @@ HWY_INLINE V clamp(D d, V x, T lo, T hi) {
 #endif
 }
 
-/// 2^n for an integral n of a normal result, given as n + kMagic.
+/// 2^n for an integral n, given as n + kMagic, if the result is normal.
 template <class D, class V>
 HWY_INLINE V power_of_two(D d, V magic_n) {
   using Info = FloatInfo<hn::TFromD<D>>;
@@ -66,8 +66,8 @@ HWY_INLINE V power_of_two(D d, V magic_n) {
   return hn::BitCast(d, hn::Add(exponent, hn::Set(du, Info::kBias << Info::kMantissa)));
 }
 
-/// p * 2^n, rounded once, also where the result is denormal or infinite. |n| < 2 * bias; magic_n is
-/// n + kMagic.
+/// p * 2^n, rounded once, even if the result is denormal or infinite. |n| < 2 * bias; magic_n is n
+/// + kMagic.
 template <class D, class V>
 HWY_INLINE V scale(D d, V p, V n, V magic_n) {
 #ifdef HORNGATE_TRACED
@@ -81,7 +81,7 @@ HWY_INLINE V scale(D d, V p, V n, V magic_n) {
     return V{_mm512_scalef_pd(p.raw, n.raw)};
 #else
   using T = hn::TFromD<D>;
-  // Two factors give the same as one, and are only needed where 2^n is not a normal number.
+  // Two factors give the same result as one, and are only needed if 2^n is not a normal number.
   const auto normal = hn::Le(hn::Abs(n), hn::Set(d, T(FloatInfo<T>::kBias - 1)));
   if (HWY_LIKELY(hn::AllTrue(d, normal))) return hn::Mul(p, power_of_two(d, magic_n));
   const V magic = hn::Set(d, FloatInfo<T>::kMagic);
@@ -91,7 +91,7 @@ HWY_INLINE V scale(D d, V p, V n, V magic_n) {
 #endif
 }
 
-/// The same for n <= 0 and results down to zero: over 2^(n + kUp), which is normal, and back.
+/// The same for n <= 0 and results down to zero: via 2^(n + kUp), which is normal, and back.
 template <class D, class V>
 HWY_INLINE V scale_down(D d, V p, V n, V magic_n) {
 #ifdef HORNGATE_TRACED
@@ -112,7 +112,7 @@ HWY_INLINE V scale_down(D d, V p, V n, V magic_n) {
 #endif
 }
 
-/// The q of exp(r) = 1 + r + r^2 q(r) for |r| <= ln 2 / 2.
+/// q in exp(r) = 1 + r + r^2 q(r) for |r| <= ln 2 / 2.
 inline constexpr float kExpF32[] = {0x1.fffffep-2f, 0x1.5554acp-3f, 0x1.555678p-5f, 0x1.122a3p-7f,
                                     0x1.6bebc8p-10f};
 inline constexpr double kExpF64[] = {
@@ -120,7 +120,7 @@ inline constexpr double kExpF64[] = {
     0x1.6c16c17f68d2cp-10, 0x1.a01a0173d488cp-13, 0x1.a019a5abf0f17p-16, 0x1.71de898175accp-19,
     0x1.28a3b757639ffp-22, 0x1.ae6bcd1edc3eap-26};
 
-/// ln 2 in two parts, the first short enough for an exact product with n.
+/// ln 2 in two parts, the first short enough for its product with n to be exact.
 template <class T>
 struct Ln2;
 template <>
@@ -167,7 +167,7 @@ HWY_INLINE V exp_in_range(D d, V x) {
   return scale(d, hn::MulAdd(hn::MulAdd(e.q, e.r, one), e.r, one), e.n, e.magic_n);
 }
 
-/// exp of a clamped x <= 0 (or so little above that it rounds to 1).
+/// exp of a clamped x <= 0 (or so little above 0 that it rounds to 1).
 template <class D, class V>
 HWY_INLINE V exp_negative(D d, V x) {
   const ExpParts<V> e = exp_parts(d, x);
@@ -184,7 +184,8 @@ struct Exp {
   }
 };
 
-/// expm1 of x <= 0, x > -bias ln 2. One part of ln 2 is enough for r: its error counts n 2^n times.
+/// expm1 of x <= 0, x > -bias ln 2. One part of ln 2 is enough for r: its error only counts n 2^n
+/// times.
 template <class D, class V>
 HWY_INLINE V expm1_negative(D d, V x) {
   using T = hn::TFromD<D>;
@@ -288,7 +289,7 @@ struct ExpNegatedMul {
   }
 };
 
-/// x = 2^k m with m around 1 (m in [kLowest, 2 kLowest)), for positive normal x.
+/// x = 2^k m with m near 1 (m in [kLowest, 2 kLowest)), for positive normal x.
 template <class D, class V>
 struct LogParts {
   V m, k;
@@ -346,7 +347,7 @@ HWY_INLINE V log_sum(D d, V f, V k) {
   return hn::MulAdd(k, hn::Set(d, Ln2<T>::kHigh), hn::Add(f, small));
 }
 
-/// The result y where u is positive and finite, and log's special values elsewhere.
+/// The result y where u is positive and finite, log's special values elsewhere.
 template <class D, class V>
 HWY_INLINE V log_special(D d, V u, V y) {
   using T = hn::TFromD<D>;
@@ -369,7 +370,7 @@ struct Log {
   }
 };
 
-// u = 1 + x rounds; the exact rest of that sum, scaled like the mantissa, goes back into f.
+// u = 1 + x is rounded; the exact error of that sum, scaled like the mantissa, is put back into f.
 struct Log1p {
   template <class D, class V>
   HWY_INLINE V operator()(D d, V x) const {

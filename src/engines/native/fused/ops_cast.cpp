@@ -1,6 +1,6 @@
-// Casts between lanes. Floats truncate towards zero; NaN and what does not fit give the least number
-// of an integer lane, as x86-64 has it. (A narrower dtype wraps after that, so 300.0 becomes uint8
-// 44, as in NumPy; see ir/convert_element.h.) To bool is `!= 0`.
+// Casts between lanes. Floats are truncated towards zero; NaN and whatever does not fit give the
+// smallest number of an integer lane, as on x86-64. (A narrower dtype wraps after that, so 300.0
+// becomes uint8 44, as in NumPy; see ir/convert_element.h.) Anything but 0 is true.
 #include "engines/native/fused/targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engines/native/fused/ops_cast.cpp"
@@ -66,7 +66,7 @@ struct Convert {
     return hn::ConvertTo(to, a);
   }
 };
-/// To int32. Highway saturates; the limits are put in before, and NaN with them.
+/// To int32. Highway saturates, so out-of-range numbers and NaN are replaced first.
 struct FloatToInt {
   template <class D, class V>
   HWY_INLINE auto operator()(D to, V a) const {

@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 namespace {
 
-// Each fold: the operation on vectors and on elements, and what it leaves unchanged.
+// Each fold: its operation on vectors and on elements, and its identity.
 template <class T>
 struct SumFold : Add {
   static T one(T a, T b) {
@@ -61,7 +61,7 @@ struct AllFold : AndBits {
 
 constexpr size_t kFromMemory = 8192;  // bytes; results of other instructions are shorter
 
-// Four accumulators per lane and a tree over the lanes: few rounding errors, no long chain of
+// Four accumulators per lane and a tree over the lanes: small rounding errors, no long chain of
 // additions.
 template <class T, class F>
 HWY_INLINE T fold_block(const T* p, size_t n) {
@@ -76,7 +76,7 @@ HWY_INLINE T fold_block(const T* p, size_t n) {
     v2 = f(d, v2, hn::LoadU(d, p + i + 2 * lanes));
     v3 = f(d, v3, hn::LoadU(d, p + i + 3 * lanes));
   };
-  // Long stretches come from memory as they are: what follows is asked for a page ahead.
+  // Long inputs come straight from memory: prefetch a page ahead.
   constexpr bool kSum = std::is_same_v<F, SumFold<T>> && std::is_floating_point_v<T>;
   if (kSum && n * sizeof(T) >= kFromMemory)
     for (; i + 4 * lanes <= n; i += 4 * lanes) {
@@ -88,7 +88,7 @@ HWY_INLINE T fold_block(const T* p, size_t n) {
   for (; i + lanes <= n; i += lanes) v0 = f(d, v0, hn::LoadU(d, p + i));
   if (i < n) v1 = hn::IfThenElse(hn::FirstN(d, n - i), f(d, v1, load_n(d, p + i, n - i)), v1);
   v0 = f(d, f(d, v0, v1), f(d, v2, v3));
-  // The same tree, in registers.
+  // The same tree, but in registers.
   if constexpr (kSum) return hn::GetLane(hn::SumOfLanes(d, v0));
   alignas(64) T lane[hn::MaxLanes(d)];
   hn::Store(v0, d, lane);
@@ -133,7 +133,7 @@ void segment_kernel(void* dst, const void* src, size_t n, size_t length) {
   for (; i < n; ++i, p += length) po[i] = fold_block<T, F>(p, length);
 }
 
-// Several rows at a time: an accumulator is read and written once for all of them.
+// Several rows at a time: each accumulator is read and written once for all of them.
 template <class T, class F>
 void fold_rows_kernel(void* acc, const void* const* rows, size_t n) {
   const hn::ScalableTag<T> d;
@@ -171,7 +171,7 @@ void fill(Kernels& k, Lane lane) {
   set<T, MinFold<T>>(k, Fold::min, lane);
 }
 
-// Columns of float32: block sums are added up in float64.
+// Columns of float32: sums of blocks are added in float64.
 void widen_add(void* dst, const void* a, const void* b, const void*, size_t n, unsigned) {
   const hn::ScalableTag<double> d;
   const hn::Rebind<float, decltype(d)> df;

@@ -8,10 +8,10 @@
 namespace horngate::native::fused {
 namespace {
 
-// Blocks where an input is transposed: 16 rows of it are loaded at once.
+// Block length if an input is transposed: 16 rows of it are loaded at once.
 constexpr int64_t kTransposedBlock = 1024;
 
-/// An outer axis along which some input moves by less than along the row. rank() if there is none.
+/// An outer axis along which some input moves less than along the row; rank() if there is none.
 size_t transposed_axis(const Space& s, size_t inner, size_t inputs) {
   for (size_t a = 0; a < inputs; ++a) {
     const int64_t along_row = std::abs(s.stride[a][s.rank() - 1]);
@@ -22,8 +22,8 @@ size_t transposed_axis(const Space& s, size_t inner, size_t inputs) {
   return s.rank();
 }
 
-/// Rows that are better joined with the next axis. Medium ones are left alone if that would turn a
-/// contiguous access into a strided one.
+/// Whether rows are better joined with the next axis. Medium ones are left alone if that would make
+/// a contiguous access strided.
 bool is_short(const Space& s, size_t inner) {
   const int64_t length = s.size(inner, s.rank());
   if (length >= kShortRow) return false;

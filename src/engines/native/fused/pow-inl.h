@@ -1,5 +1,6 @@
-// pow on vectors of float or double, at most 4 ulp, special cases as std::pow. |x|^y = 2^(y log2
-// |x|) needs a logarithm with extra bits: floats compute in double, doubles in pairs of doubles.
+// pow on vectors of float or double, errors of at most 4 ulp, special cases as in std::pow. |x|^y =
+// 2^(y log2 |x|) needs a logarithm with extra bits: floats compute in double, doubles in pairs of
+// doubles.
 #if defined(HORNGATE_FUSED_POW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_POW_INL_H_
 #undef HORNGATE_FUSED_POW_INL_H_
@@ -111,14 +112,14 @@ HWY_INLINE V pow_long(D d, V a, V y) {
   Pair<V> t = product(log.high, y);
   t.low = hn::MulAdd(log.low, y, t.low);
   const V limited = clamp(d, t.high, -800.0, 800.0);
-  // Where the limit bites (or y is infinite) the low part means nothing; NaN stays in the high
+  // Where the limit applies (or y is infinite) the low part is meaningless; NaN stays in the high
   // part.
   const V low =
       hn::IfThenElseZero(hn::And(hn::Eq(limited, t.high), hn::AndNot(zero, finite)), t.low);
   const V magic = hn::Set(d, FloatInfo<double>::kMagic);
   const V magic_n = hn::MulAdd(limited, hn::Set(d, 0x1.71547652b82fep+0), magic);
   const V n = hn::Sub(magic_n, magic);
-  // r and 1 + r exactly, so that powers that are representable come out as such.
+  // r and 1 + r exactly, so that representable powers come out exact.
   const Pair<V> r = fast_sum(hn::NegMulAdd(n, hn::Set(d, Ln2<double>::kHigh), limited),
                              hn::NegMulAdd(n, hn::Set(d, Ln2<double>::kLow), low));
   const Pair<V> sum = fast_sum(hn::Set(d, 1.0), r.high);
@@ -171,7 +172,7 @@ struct Pow {
     const V a = hn::Abs(x);
     V z = pow_positive(d, a, y);
     z = hn::IfThenElse(hn::Eq(a, one), one, z);
-    // Negative x: the sign of odd powers, NaN for what is no integer.
+    // Negative x: odd powers get the sign, non-integer ones are NaN.
     const V half = hn::Mul(y, hn::Set(d, T(0.5)));
     const auto whole = hn::Eq(hn::Trunc(y), y), even = hn::Eq(hn::Trunc(half), half);
     const auto odd = hn::AndNot(even, whole);

@@ -1,4 +1,4 @@
-// Building programs: dtypes become lanes, equal instructions become one, constants are folded.
+// Building programs: dtypes become lanes, equal instructions are merged, constants are folded.
 #include "engines/native/fused/program.h"
 
 #include <algorithm>
@@ -35,12 +35,12 @@ bool commutes(Op op) {
   return op == Op::add || op == Op::mul || op == Op::eq || op == Op::ne || op == Op::logical_and ||
          op == Op::logical_or;
 }
-// Results that may leave the range of a dtype narrower than its lane.
+// Operations whose results may exceed a dtype narrower than its lane.
 bool may_overflow(Op op) {
   return op == Op::neg || op == Op::abs || op == Op::add || op == Op::sub || op == Op::mul ||
          op == Op::div || op == Op::floordiv || op == Op::pow;
 }
-// Nothing to do for values that are integers or never negative.
+// Operations that do nothing to values that are integers or never negative.
 bool is_identity(Op op, DType dtype) {
   if (op == Op::floor || op == Op::round) return !is_float(dtype);
   if (op == Op::abs) return is_unsigned_int(dtype) || dtype == DType::bool_;
@@ -58,7 +58,7 @@ Op wrap_of(DType dtype) {
   }
 }
 
-// Every integer of `from` is one of `to`.
+// Whether `to` can hold every integer of `from`.
 bool holds(DType to, DType from) {
   if (from == DType::bool_) return true;
   if (!is_int(from)) return false;
@@ -208,7 +208,7 @@ Reg ProgramBuilder::wrap(Reg a) {
   return op == Op::copy ? a : emit(op, dtype, dtype, a);
 }
 
-// Small whole exponents are products: as exact as pow and far cheaper.
+// Small whole exponents become products: as exact as pow and far cheaper.
 Reg ProgramBuilder::power(DType dtype, Reg a, Reg b) {
   if (is_constant(b)) {
     const double y = constant_value(b);
@@ -233,7 +233,7 @@ Reg ProgramBuilder::op(Prim prim, DType dtype, Reg a, Reg b, Reg c) {
   const Lane lane = lane_of(dtype);
   if (is_float(lane)) return op == Op::pow ? power(dtype, a, b) : emit(op, dtype, dtype, a, b);
   if (lane == Lane::b8 && !kernels().of(op, lane)) {
-    // What bool lacks is done on int8.
+    // Operations that bool lacks are done in int8.
     const Reg wide_b = b == kNone ? kNone : cast(b, DType::int8);
     return cast(this->op(prim, DType::int8, cast(a, DType::int8), wide_b), DType::bool_);
   }

@@ -13,7 +13,7 @@
 
 namespace horngate::native::fused {
 
-/// A value of a program: what an instruction, an input or a constant gives.
+/// A value of a program: the result of an instruction, an input or a constant.
 using Reg = uint16_t;
 inline constexpr Reg kNone = 0xffff;
 
@@ -39,7 +39,7 @@ struct Output {
   bool operator==(const Output&) const = default;
 };
 
-/// Values are numbered: inputs, then constants, then the results of the code, which comes in order.
+/// Values are numbered: inputs, then constants, then the results of the instructions in order.
 struct Program {
   std::vector<DType> inputs;  // as stored
   std::vector<Constant> constants;
@@ -70,15 +70,14 @@ class ProgramBuilder {
   Reg constant(T value, DType dtype) {
     return constant(static_cast<int64_t>(value), dtype);
   }
-  /// Any element-wise primitive but cast and broadcast. `dtype` is that of the operands (of a and b
-  /// of select(condition, a, b)); comparisons and logical operations give bool.
-  ///  - Integers wrap around in their dtype. `div` of integers truncates, by zero gives 0.
+  /// Any element-wise primitive except cast and broadcast. `dtype` is that of the operands (for
+  /// select(condition, a, b): of a and b); comparisons and logical operations give bool.
+  ///  - Integers wrap around in their dtype. Integer `div` truncates; by zero it gives 0.
   ///  - bool adds as `or`, subtracts as `xor`, multiplies as `and`.
   Reg op(Prim prim, DType dtype, Reg a, Reg b = kNone, Reg c = kNone);
-  /// As convert_element (ir/convert_element.h).
+  /// Like convert_element (ir/convert_element.h).
   Reg cast(Reg a, DType to);
-  /// Stored with the register's dtype; numbered in the order of the calls, together with
-  /// reduce_output.
+  /// Stored with the register's dtype; numbered in call order, together with reduce_output.
   void output(Reg r);
   /// reduce_sum, prod, max, min, any or all of r over the reduced axes of the group.
   void reduce_output(Reg r, Prim reduction);

@@ -1,4 +1,4 @@
-// Reductions: how the axes lie decides between rows, segments and columns.
+// Reductions: the layout of the axes decides between rows, segments and columns.
 #include "engines/native/fused/reduce.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@
 namespace horngate::native::fused {
 namespace {
 
-constexpr int64_t kPart = 1 << 15;    // elements that a part of a reduction has at least
-constexpr int64_t kEnoughTasks = 64;  // parts beyond these would not occupy more threads
+constexpr int64_t kPart = 1 << 15;    // least number of elements in a part of a reduction
+constexpr int64_t kEnoughTasks = 64;  // more parts than these would not occupy more threads
 constexpr int64_t kShortSegment = 128, kMediumSegment = 512;
-constexpr int64_t kJoined = 1024;  // elements that short rows are joined up to
+constexpr int64_t kJoined = 1024;  // short rows are joined up to this many elements
 
 template <class T>
 uint64_t bits_of(T value) {
@@ -72,7 +72,8 @@ Op op_of(Fold fold) {
   return Op::logical_and;
 }
 
-// An input that is one value per row: where rows are joined, it has to be spread over their elements.
+// Whether an input has one value per row: when rows are joined, it must be spread over their
+// elements.
 bool has_row_values(const Space& space, size_t inputs, size_t run) {
   for (size_t a = 0; a < inputs; ++a)
     if (space.is_uniform(a, run) && !space.is_invariant(a, run)) return true;
@@ -176,7 +177,7 @@ size_t kept_first(Space& space, size_t inner) {
 std::unique_ptr<Schedule> make_reduction(const Program& program, Space space) {
   if (space.size() == 0) return std::make_unique<IdentityFill>(program, space);
   const size_t rank = space.rank();
-  // The innermost axes of one kind.
+  // The innermost axes that are all kept or all reduced.
   size_t run = rank;
   while (run > 0 && space.reduced[run - 1] == space.reduced[rank - 1]) --run;
   const int64_t run_size = space.size(run, rank);

@@ -30,7 +30,7 @@ struct Reduced {
 
 std::vector<Reduced> reduced_outputs(const Program& program, const Kernels& kernels);
 
-/// How the kept axes [0, axes) place a reduce output.
+/// Maps the kept axes [0, axes) to places in a reduce output.
 class KeptOffsets {
  public:
   KeptOffsets(const Space& space, size_t axes, size_t inputs, const std::vector<Reduced>& outputs);
@@ -51,7 +51,7 @@ struct Split {
   int64_t parts, items_per_part;
 };
 
-/// Orders the axes [0, inner) kept ones first and returns how many those are.
+/// Puts the kept axes among [0, inner) first and returns how many there are.
 size_t kept_first(Space& space, size_t inner);
 
 std::unique_ptr<Schedule> make_row_reduction(const Program& program, Space space, size_t inner);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kBlock =
     1024;  // so that the accumulators of a block stay in the first-level cache
-constexpr int64_t kTile = 4096;  // accumulators of a task: memory is best read in long stretches
-// Several rows at once: from memory only where each is a stretch that the CPU sees coming.
+constexpr int64_t kTile = 4096;  // accumulators per task: memory is read fastest in long stretches
+// Several rows at once, but from memory only if each row is long enough for the CPU to prefetch.
 constexpr int64_t kWideRow = 1024, kInCache = 1 << 19;
 constexpr int64_t kPerFlush = 128;  // additions to an accumulator of the first level
 
@@ -73,7 +73,7 @@ class ColumnReduction final : public Schedule {
   }
 
  private:
-  // The accumulators of all outputs together stay in the second-level cache.
+  // The accumulators of all outputs together should stay in the second-level cache.
   int64_t tile_size() const {
     const int64_t block = machine_.block();
     if (narrow_) return block;
@@ -184,8 +184,8 @@ class ColumnReduction final : public Schedule {
     }
   }
 
-  // Inputs that are reduced as they are: several rows at once, so that the accumulators, which what streams by
-  // pushes out of the first-level cache, are seldom read and written.
+  // For inputs that are reduced as they are: several rows at once, because streaming data pushes the
+  // accumulators out of the first-level cache, so they should be read and written seldom.
   void add_rows(Machine::Context& c, const Levels& level, int64_t tile, int64_t first,
                 int64_t last) const {
     const Machine& m = machine_;
@@ -200,7 +200,7 @@ class ColumnReduction final : public Schedule {
         m.seek(c, tile / tiles_ * rows_ + item);
       else
         m.next(c);
-      m.run(c, 0, 1);  // only finds where the row is
+      m.run(c, 0, 1);  // only to find where the row is
       const int64_t done = item - first, k = done % kFoldRows;
       rows[k] = static_cast<const char*>(m.reduced(c, r.output)) + start * lane;
       if (last - (item - k) < kFoldRows)

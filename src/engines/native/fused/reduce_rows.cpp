@@ -51,7 +51,7 @@ class RowReduction final : public Schedule {
       const Reduced& r = outputs_[i];
       char* at = static_cast<char*>(out[r.output]);
       at += offsets_(i, k) * static_cast<int64_t>(r.stored_size());
-      if (r.wide == Lane::f64 && r.dtype == DType::float32) {  // short rows come here often
+      if (r.wide == Lane::f64 && r.dtype == DType::float32) {  // common with short rows
         const auto sum = static_cast<float>(std::bit_cast<double>(sums[i]));
         std::memcpy(at, &sum, sizeof sum);
         continue;

@@ -9,7 +9,7 @@
 namespace horngate::native::fused::scalar {
 namespace {
 
-// fmod is exact; the quotient is what is left, rounded to the integer that it is up to rounding.
+// fmod is exact; the rest divided by y is an integer but for rounding, so it is rounded to one.
 template <class T>
 T float_floordiv(T x, T y) {
   if (y == 0) return x / y;
@@ -77,7 +77,7 @@ T int_pow(T x, T y) {
 
 }  // namespace
 
-// The double functions reduce any argument exactly; rounding them once gives the float.
+// The double functions reduce any argument exactly; rounding their result once gives the float.
 float sin(float x) { return static_cast<float>(std::sin(static_cast<double>(x))); }
 double sin(double x) { return std::sin(x); }
 float cos(float x) { return static_cast<float>(std::cos(static_cast<double>(x))); }

@@ -1,5 +1,5 @@
-// One element at a time, for the rare cases that vector code hands over and for what is not
-// vectorised. Compiled for the baseline only.
+// One element at a time, for the rare cases that vector code passes on and for what is not
+// vectorised. Compiled only for the baseline.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ double cos(double x);
 float pow(float x, float y);
 double pow(double x, double y);
 
-// As Python and NumPy: floor(x / y), and the rest with the sign of y.
+// As in Python and NumPy: floor(x / y), and the remainder with the sign of y.
 float floordiv(float x, float y);
 double floordiv(double x, double y);
 float mod(float x, float y);
@@ -34,7 +34,7 @@ int32_t pow(int32_t x, int32_t y);
 int64_t pow(int64_t x, int64_t y);
 uint64_t pow(uint64_t x, uint64_t y);
 
-/// Truncates; see float_to_int32 and the like for what does not fit.
+/// Truncates; see float_to_int32 and the like for numbers that do not fit.
 int32_t to_i32(double x);
 int64_t to_i64(double x);
 uint64_t to_u64(double x);

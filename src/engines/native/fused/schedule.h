@@ -1,4 +1,4 @@
-// Schedule: in which order, and on which threads, a machine goes over its space.
+// Schedule: the order in which, and the threads on which, a machine goes over its space.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace horngate::native::fused {
 
-/// Work that is worth handing to another thread, in units of Machine::cost().
+/// Work worth handing to another thread, in units of Machine::cost().
 inline constexpr int64_t kWorthAThread = 1 << 16;
 /// Rows shorter than this are joined with the next axis.
 inline constexpr int64_t kShortRow = 256;
@@ -28,7 +28,7 @@ class PlainSchedule final : public Schedule {
   PlainSchedule(const Program& program, Space space);
   void run(const void* const* in, void* const* out, void* scratch) const override;
 
-  /// The work is cut into blocks; MultiGroup shares those of many schedules among threads.
+  /// The work is cut into blocks; MultiGroup shares the blocks of many schedules among threads.
   int64_t blocks() const { return machine_->rows() * machine_->blocks_per_row(); }
   int64_t block_cost() const { return machine_->block() * machine_->cost(); }
   void run_blocks(int64_t begin, int64_t end, const void* const* in, void* const* out) const;

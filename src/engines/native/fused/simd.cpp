@@ -1,4 +1,4 @@
-// Choice of the instruction set and the kernel tables, made on first use.
+// Chooses the instruction set and fills the kernel tables, on first use.
 #include "engines/native/fused/simd.h"
 
 #include <atomic>
@@ -31,7 +31,7 @@ int best() {
   fail(who, what, "must be \"\"", names, " on this CPU; got \"", name, "\".");
 }
 
-// -1: no such name, or the CPU lacks it.
+// -1 if there is no such name or the CPU lacks it.
 int find(std::string_view name) {
   for (int i = 0; i < kSimdCount; ++i)
     if (name == kNames[i] && supported(i)) return i;

@@ -1,4 +1,4 @@
-// Which instruction set the fused groups use: the best that the CPU has, or a forced one.
+// The instruction set that fused groups use: the best one of the CPU, or a forced one.
 #pragma once
 
 #include <string_view>
@@ -11,9 +11,9 @@ namespace horngate::native::fused {
 enum class Simd : uint8_t { scalar, sse4, avx2, avx512 };
 inline constexpr int kSimdCount = 4;
 
-/// "scalar", "sse4", "avx2" or "avx512"; "" goes back to the best. ValueError for another name or
-/// one that this CPU lacks. Groups keep the kernels that they were made with. The environment
-/// variable HORNGATE_SIMD does the same at start, for all kernels of ours.
+/// "scalar", "sse4", "avx2" or "avx512"; "" restores the best. ValueError for another name or one
+/// that this CPU lacks. Groups keep the kernels they were made with. The environment variable
+/// HORNGATE_SIMD does the same at startup, for all of our kernels.
 void set_simd_target(std::string_view name);
 /// The name in force.
 const char* simd_target();

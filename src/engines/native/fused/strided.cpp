@@ -35,7 +35,8 @@ struct LaneOf {
                              std::conditional_t<std::is_same_v<T, uint32_t>, int64_t, T>>>>;
 };
 
-/// Whole vectors of 16 bytes: up to 15 bytes more than asked for, which registers have room for.
+/// Writes whole vectors of 16 bytes: up to 15 bytes more than asked for, for which registers have
+/// room.
 template <class L>
 void fill_short(L* dst, L value, int64_t n) {
   constexpr int64_t kLanes = 16 / sizeof(L);
@@ -58,7 +59,7 @@ T from_lane(L v) {
 
 }  // namespace
 
-/// Walks a row in runs along the innermost axis. A run may repeat, whole, along the next axis.
+/// Walks a row in runs along the innermost axis. A whole run may repeat along the next axis.
 struct Strided::Cursor {
   Cursor(const Strided& s, int64_t pos, int64_t count) : owner(s), left(count) {
     for (size_t i = s.extent_.size(); i-- > 0;) {

@@ -9,15 +9,15 @@
 
 namespace horngate::native::fused {
 
-/// One access over the axes of a row, its own axes merged as far as possible.
+/// One access over the axes of a row, with its own axes merged as far as possible.
 class Strided {
  public:
   /// Axes [from, rank) of the access; with kept_only, the axes that are not reduced.
   Strided(const Space& space, size_t access, size_t from, DType dtype, const Kernels& kernels,
           bool kept_only = false);
 
-  /// Elements [pos, pos + n) of the row that starts at base become lanes. Up to 15 bytes behind the last lane are
-  /// overwritten.
+  /// Loads elements [pos, pos + n) of the row that starts at base as lanes. Overwrites up to 15 bytes after the
+  /// last lane.
   void load(void* lanes, const void* base, int64_t pos, int64_t n) const;
   void store(void* base, const void* lanes, int64_t pos, int64_t n) const;
 
@@ -28,8 +28,8 @@ class Strided {
   Kernel load_, store_, fill_;
 };
 
-/// Rows of a transposed array: row i of the result, `pitch` bytes after the one before, has the
-/// lanes of base[i * across + j * along] for j < n. Reads whole cache lines where across is 1.
+/// Rows of a transposed array: row i of the result, `pitch` bytes after the previous one, gets the lanes of
+/// base[i * across + j * along] for j < n. Reads whole cache lines if across is 1.
 void load_transposed(DType dtype, void* lanes, size_t pitch, const void* base, int64_t along,
                      int64_t across, int64_t n, int64_t rows);
 /// The element at p as 64 bytes of its lane, repeated.

@@ -1,5 +1,5 @@
-// Which of Highway's targets this CPU can run. The two functions stand in for Highway's own library, which measures
-// its timer for milliseconds whenever a program that uses it starts.
+// Which of Highway's targets this CPU can run. The two functions replace those of Highway's own library, which
+// spends milliseconds measuring its timer whenever a program that uses it starts.
 #include "engines/native/fused/targets.h"  // before Highway
 
 #include <cstdint>
@@ -53,12 +53,12 @@ int64_t find_targets() {
 
 #else
 
-// What the compiler may use anyway.
+// What the compiler may use in any case.
 int64_t find_targets() { return HWY_STATIC_TARGET; }
 
 #endif
 
-/// HORNGATE_SIMD; fused/simd.cpp says when it makes no sense.
+/// HORNGATE_SIMD; fused/simd.cpp reports invalid values.
 int64_t allowed_targets() {
   const std::string_view name = horngate::environment_text("HORNGATE_SIMD");
   if (name == "scalar") return HWY_STATIC_TARGET;

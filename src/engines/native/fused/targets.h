@@ -1,4 +1,4 @@
-// Included before any Highway header: the instruction sets that we compile for. The baseline is
+// Included before any Highway header: the instruction sets we compile for. The baseline is
 // Highway's one-lane target (there is none for SSE2); SSSE3 and the AVX-512 extensions would only
 // cost compile time.
 #pragma once

@@ -1,6 +1,6 @@
-// sin and cos on vectors of float or double, at most 4 ulp for every argument. Moderate arguments
-// are reduced by multiples of pi/2 in three or four parts (Cody-Waite); a vector with a larger one
-// goes to libm.
+// sin and cos on vectors of float or double, errors of at most 4 ulp for every argument. Moderate
+// arguments are reduced by multiples of pi/2 in three or four parts (Cody-Waite); a vector with a
+// larger one goes to libm.
 #if defined(HORNGATE_FUSED_TRIG_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HORNGATE_FUSED_TRIG_INL_H_
 #undef HORNGATE_FUSED_TRIG_INL_H_
@@ -16,8 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace horngate::native::fused::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// pi/2 in parts. With fused multiply-add every product is exact; without, the parts are shorter
-/// and the range smaller.
+/// pi/2 in parts. With fused multiply-add every product is exact; without it, the parts are shorter
+/// and the range is smaller.
 template <class T>
 struct HalfPi;
 template <>
@@ -80,7 +80,7 @@ HWY_INLINE V sin_reduced(D d, V x) {
   return hn::Xor(hn::IfThenElse(hn::RebindMask(d, odd), c, s), hn::BitCast(d, sign));
 }
 
-/// y, with f(x) put where |x| is beyond the limit.
+/// y, with f(x) inserted where |x| is beyond the limit.
 template <class D, class V, class T = hn::TFromD<D>>
 HWY_NOINLINE V trig_large(D d, V x, V y, T (*f)(T)) {
   alignas(64) T xs[hn::MaxLanes(D())], ys[hn::MaxLanes(D())];
