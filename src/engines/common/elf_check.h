@@ -20,7 +20,7 @@ struct LibraryFile {
   bool is_library = false;  // a 64-bit shared object for this machine
   bool is_whole = false;
   uint64_t size = 0, needed = 0;  // bytes; needed is 0 if the tables cannot be read
-  std::string fault;  // if it is not a whole library: what is wrong, to follow its path
+  std::string fault;  // what is wrong with it, if anything; follows its path in messages
 };
 
 /// Reads the tables of a shared object.

@@ -126,7 +126,7 @@ class Executable::Compiler::Verifier {
       if (n.prim == Prim::constant) fill(n.out[0]);
     for (size_t s = 0; s < c_.values_.size(); ++s) {
       if (s == c_.exe_.n_early_)
-        memory({Place::arena, 0}).clear();  // derive() uses another arena
+        memory({Place::arena, 0}).clear();  // derive() runs in another arena
       step_ = s;
       check_step(s);
     }

@@ -57,7 +57,7 @@ class Executable {
   /// The pointers of one run. Kept between runs: while the arena stays the same, only inputs and outputs change.
   struct Frame {
     std::vector<void*> pointers;
-    std::vector<SparseBuffer> sparse;  // not in the arena: a run decides how many elements they have
+    std::vector<SparseBuffer> sparse;  // not in the arena: the run decides their sizes
     std::byte *arena = nullptr, *derived = nullptr;
     std::unique_ptr<Frame> next;  // in the list of idle ones
   };

@@ -140,7 +140,7 @@ class Fuser {
         a.outputs + b.outputs > kMaxOutputs)
       return false;
     size_t shared = 0;
-    bool pays = feed_one_concat(a, b);  // below, only large inputs count: reading a scalar twice is free
+    bool pays = feed_one_concat(a, b);  // or if they share a large input
     for (ValueId v : a.inputs) {
       if (std::find(b.inputs.begin(), b.inputs.end(), v) == b.inputs.end()) continue;
       ++shared;

@@ -27,7 +27,7 @@ struct KernelCall {
 /// One run of a plan, as kernels see it.
 struct RunContext {
   void* scratch = nullptr;  // scratch_bytes() of this kernel, 64-byte aligned, contents undefined
-  int64_t first = 0;  // elements of the whole result before this part; non-zero in row chains
+  int64_t first = 0;  // elements of the whole result before this part of it; 0 except in row chains
   int (*stopped)(void* host) = nullptr;
   void (*log)(void* host, int level,
               const char* line) = nullptr;  // a line of print_tensor: level 0

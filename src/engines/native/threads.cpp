@@ -28,7 +28,7 @@ namespace horngate::native {
 namespace {
 
 constexpr int kSpins = 4000;     // some tens of microseconds
-constexpr int64_t kPieces = 16;  // per thread; small, so that a helper takes little out of another's caches
+constexpr int64_t kPieces = 16;  // per thread; a helper then takes little from another's caches
 constexpr int64_t kClosed = int64_t{1} << 62;
 
 thread_local int index_of_thread = 0;
