@@ -1,5 +1,5 @@
-// What kernels along one axis share: the shape seen as (outer, n, inner), and how much work a
-// thread takes.
+// What kernels along one axis share: the shape as (outer, n, inner), and how much work a thread
+// takes.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace horngate::native::kernels {
 
-/// Dimensions before an axis, its own size, and those after it, each multiplied up.
+/// The product of the dimensions before an axis, its own size, and the product of those after it.
 struct AxisSplit {
   int64_t outer = 1, n = 1, inner = 1;
 };
@@ -21,13 +21,14 @@ inline AxisSplit split_at(const Shape& shape, int64_t axis) {
   return s;
 }
 
-/// Chunk length of a parallel_for over items that move so many bytes each: less is not worth a
+/// Chunk length of a parallel_for over items that each move that many bytes: less is not worth a
 /// thread.
 inline int64_t grain_for(int64_t bytes_per_item) {
   return std::max<int64_t>(1, (int64_t{128} << 10) / std::max<int64_t>(1, bytes_per_item));
 }
 
-/// kernel_of for code that reads each element before it writes it: output 0 may be operand 0.
+/// kernel_of for code that reads each element before writing it: output 0 may share the memory of
+/// operand 0.
 template <class F>
 KernelPtr in_place_kernel_of(F f, size_t scratch = 0) {
   struct Impl final : Kernel {

@@ -21,7 +21,7 @@ class BatchNorm final : public Kernel {
 
   size_t scratch_bytes() const override { return 3 * partial_bytes_ + 2 * scale_bytes_; }
 
-  // All sums are made before the first element of the result is written.
+  // All sums are complete before the first element of the result is written.
   bool can_alias(size_t in, size_t out) const override { return in == 0 && out == 0; }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
@@ -49,7 +49,7 @@ class BatchNorm final : public Kernel {
         var[c] = static_cast<T>(v);
         const double factor = gamma[c] / std::sqrt(v + epsilon_);
         scale[c] = static_cast<T>(factor);
-        // What rounding takes from the mean is given back.
+        // Make up for the rounding of the mean.
         shift[c] = static_cast<T>(beta[c] - (m - static_cast<double>(mean[c])) * factor);
       }
     });
@@ -67,7 +67,7 @@ class BatchNorm final : public Kernel {
   struct Moments {
     double mean, var;
   };
-  // Joins the blocks of a channel, first to last: with d the distance of the means,
+  // Joins the blocks of a channel, first to last. With d the distance between the means,
   // squares = squares_a + squares_b + d^2 n_a n_b / (n_a + n_b).
   Moments combine(const T* means, const T* rests, const T* squares, int64_t channel) const {
     double n = 0, m = 0, sq = 0;

@@ -21,7 +21,7 @@ class BatchNormGrad final : public Kernel {
 
   size_t scratch_bytes() const override { return 2 * partial_bytes_ + 3 * channel_bytes_; }
 
-  // All sums are made before the first element of the result is written.
+  // All sums are complete before the first element of the result is written.
   bool can_alias(size_t in, size_t out) const override { return (in == 0 || in == 4) && out == 0; }
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
@@ -67,7 +67,7 @@ class BatchNormGrad final : public Kernel {
   }
 
  private:
-  /// The blocks of a channel, first to last.
+  /// Adds the blocks of a channel, first to last.
   double total(const T* partials, int64_t channel) const {
     const int64_t first = channel / s_.k1 * s_.depth() * s_.k1 + channel % s_.k1;
     double sum = 0;

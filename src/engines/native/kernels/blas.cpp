@@ -18,7 +18,7 @@ namespace {
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 constexpr int code(bool transpose) { return transpose ? kTranspose : kNoTranspose; }
 
-/// While it lives, the calling thread may use one CPU only.
+/// While it lives, the calling thread may use only one CPU.
 class OneCpu {
  public:
   OneCpu() {
@@ -41,7 +41,7 @@ class OneCpu {
   bool bound_ = false;
 };
 
-/// The functions of OpenBLAS that we use. Builds of it differ in a prefix of their names (PyPI's says scipy_).
+/// The OpenBLAS functions we use. In some builds their names have a prefix (scipy_ on PyPI).
 struct OpenBlas {
   template <class T>
   using Gemm = void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int);
@@ -54,7 +54,7 @@ struct OpenBlas {
 };
 
 OpenBlas load_openblas() {
-  // It starts a thread for each CPU that it sees, which then wait for work at full speed. It shall have none.
+  // It starts a thread for each CPU it sees, and these busy-wait for work. Show it one CPU, so that it starts none.
   const OneCpu one_cpu;
   const LateLibrary library("OpenBLAS", HORNGATE_OPENBLAS_FILE);
   library.function<void(int)>(HORNGATE_OPENBLAS_PREFIX "openblas_set_num_threads")(1);
@@ -64,14 +64,14 @@ OpenBlas load_openblas() {
           library.function<OpenBlas::Gemv<double>>(HORNGATE_OPENBLAS_PREFIX "cblas_dgemv")};
 }
 
-/// Needs a ForkHold, also for the calls: OpenBLAS takes a lock for its buffers.
+/// Needs a ForkHold, for the calls too: OpenBLAS locks its buffers.
 const OpenBlas& openblas() {
   static const OpenBlas kFound = load_openblas();
   return kFound;
 }
 
-/// OpenBLAS has a buffer for each thread that is in a product, and ends the process when it gets no memory for it: that is
-/// tried before the first product of a thread.
+/// OpenBLAS keeps a buffer for each thread that computes a product, and ends the process if it gets no memory for it.
+/// So try to get that much before a thread's first product.
 void expect_buffer() {
   constexpr size_t kBuffer = size_t{40} << 20;
   thread_local bool is_there = false;
@@ -89,11 +89,10 @@ enum class By { ours, openblas, onednn };
 constexpr int64_t kWide = 16;                                                 // floats per vector
 constexpr int64_t kWorthwhile = int64_t{1} << 20, kLarge = int64_t{1} << 24;  // multiplications
 
-// Measured on Zen 4 with AVX-512, one thread, m = 8..1024, n = 8..512, k = 64..1024: in the region below our loops
-// and oneDNN take 0.3-1.0 of OpenBLAS' time (few cases up to 1.14), outside of it up to 4 times as long. Of the two
-// oneDNN is 2 to 8 % faster with large matrices, but its code generator needs 30 ms before the first product; with
-// small ones they differ by less than 2 %. On Zen 3, without AVX-512, OpenBLAS was the fastest from 512 on and for
-// dense layers.
+// Measured on Zen 4 with AVX-512, one thread, m = 8..1024, n = 8..512, k = 64..1024: in the region below, our loops and
+// oneDNN take 0.3-1.0 of OpenBLAS' time (up to 1.14 in a few cases), outside it up to 4 times as long. Of the two,
+// oneDNN is 2 to 8 % faster for large matrices, but its code generator needs 30 ms before the first product; for small
+// ones they differ by less than 2 %. On Zen 3, without AVX-512, OpenBLAS was fastest from 512 on and for dense layers.
 By fastest(bool transpose_b, int64_t m, int64_t n, int64_t k) {
   const int64_t products = m * n * k;
   if (gemm_lanes() < kWide || n < (transpose_b ? 128 : 32) || products < kWorthwhile)
@@ -101,8 +100,8 @@ By fastest(bool transpose_b, int64_t m, int64_t n, int64_t k) {
   return products > kLarge ? By::onednn : By::ours;
 }
 
-/// oneDNN's generated product moves the stack pointer into a buffer of its own: a signal handler that ran on that
-/// stack would overwrite the heap. Signals wait until it is done; the pool's workers never take any.
+/// oneDNN's generated product moves the stack pointer into a buffer of its own: a signal handler running on that stack
+/// would overwrite the heap. So signals wait until it is done; the pool's workers never get any.
 class SignalsBlocked {
  public:
   SignalsBlocked() {

@@ -12,7 +12,7 @@ KernelPtr make_concat(const KernelCall& call) {
   const AxisSplit whole = split_at(call.out[0].shape, axis);
   struct Part {
     StridedCopy copy;
-    int64_t offset;  // bytes into the result
+    int64_t offset;  // bytes from the start of the result
   };
   std::vector<Part> parts;
   int64_t column = 0;

@@ -1,4 +1,4 @@
-// Convolutions as other convolutions that run faster.
+// Convolutions turned into other convolutions that run faster.
 #include <algorithm>
 
 #include "engines/native/kernels/conv_shape.h"
@@ -41,8 +41,8 @@ class Swapped final : public Kernel {
   KernelPtr inner_;
 };
 
-/// A depthwise convolution with several filters per channel, as one with a filter per channel on x
-/// with its channels repeated.
+/// A depthwise convolution with several filters per channel, done as one with a single filter per
+/// channel on x with its channels repeated.
 class Repeated final : public Kernel {
  public:
   Repeated(const ConvShape& s, ConvResult result, KernelPtr inner)
@@ -75,7 +75,7 @@ class Repeated final : public Kernel {
   }
 
  private:
-  // Elements of x that follow each other and are repeated (added up) together.
+  // Number of consecutive elements of x that are repeated (or added up) together.
   int64_t run_length() const { return s_.channels_first ? s_.in_size() : 1; }
   int64_t times() const { return s_.o / s_.c; }
 

@@ -80,7 +80,7 @@ class DepthwiseConv final : public Kernel {
   void window(int64_t d, int64_t h, int64_t w, int64_t x0, int64_t w0, int64_t y0, int64_t channels,
               F f) const {
     const int64_t pixel = (d * s_.out[1] + h) * s_.out[2] + w;
-    // channels_first: the filters of a channel have planes of their own.
+    // channels_first: each filter of a channel has its own plane.
     const int64_t y_step = s_.channels_first ? s_.out_size() : 1;
     const int64_t y = y0 + pixel * (s_.channels_first ? 1 : s_.o);
     for (int64_t tap = 0; tap < s_.tap_count(); ++tap) {

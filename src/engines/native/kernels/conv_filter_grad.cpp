@@ -1,4 +1,4 @@
-// conv_filter_grad: the kernel-gradient of conv from x and dy.
+// conv_filter_grad: the gradient of conv for its kernel, from x and dy.
 #include "engines/native/kernels/conv_shape.h"
 #include "engines/native/kernels/half.h"
 

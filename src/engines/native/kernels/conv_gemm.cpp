@@ -1,6 +1,6 @@
-// Convolutions as matrix products: float64, and what oneDNN does not do or does slowly. The windows
-// of some pixels are copied into a matrix ("columns"), one pixel per row for channels-last data and
-// one pixel per column for channels_first data, so that the product has the layout of y.
+// Convolutions as matrix products: float64, and whatever oneDNN cannot do or does slowly. The
+// windows of some pixels are copied into a matrix ("columns"), one pixel per row for channels-last
+// data and one pixel per column for channels_first data, so that the product has the layout of y.
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +11,7 @@
 namespace horngate::native {
 namespace {
 
-// Columns stay in the second-level cache.
+// Columns should stay in the second-level cache.
 constexpr int64_t kColumnBytes = 256 << 10;
 constexpr int64_t kMostPartials = 8;
 
@@ -29,7 +29,7 @@ struct Pixel {
 };
 
 /// Calls f(in_offset, column_offset, count) for each run of elements in the window of pixel q that
-/// lies inside the image; counts and offsets in elements. The columns begin with the first tap.
+/// lies inside the image; counts and offsets in elements. The columns start at the first tap.
 template <class F>
 void for_window_rows(const ConvShape& s, const Pixel& q, F&& f) {
   const int64_t c = s.c_per_group();
@@ -81,7 +81,7 @@ void add_rows(const ConvShape& s, T* x, int64_t begin, int64_t end, const T* col
 }
 
 /// For one tap: calls f(inside, row, w, at, run) for each run of pixels along w. They see the row
-/// of x that begins at `row`, from element w on, unless the whole row is padding; the run begins at
+/// of x that starts at `row`, from element w on, unless the whole row is padding; the run starts at
 /// pixel `at`.
 template <class F>
 void for_tap_runs(const ConvShape& s, int64_t tap, int64_t begin, int64_t end, F&& f) {
@@ -110,7 +110,7 @@ struct Inside {
   }
 };
 
-/// channels_first: columns[tap, channel][pixel]; x begins at the group's first plane.
+/// channels_first: columns[tap, channel][pixel]; x starts at the group's first plane.
 template <class T>
 void fill_columns(const ConvShape& s, const T* x, int64_t begin, int64_t end, T* columns) {
   const int64_t pixels = end - begin, plane = s.in_size(), channels = s.c_per_group();
@@ -151,7 +151,7 @@ class GemmConv final : public Kernel {
   GemmConv(const ConvShape& s, ConvResult result)
       : s_(s), result_(result), direct_(s.is_pointwise()), width_(s.tap_count() * s.c_per_group()) {
     const int64_t elements = kColumnBytes / static_cast<int64_t>(sizeof(T));
-    const int64_t least = direct_ ? 1024 : 32;  // so that products stay worth calling
+    const int64_t least = direct_ ? 1024 : 32;  // so that products are worth a call
     block_ = std::clamp(elements / width_, std::min(least, s.out_size()), s.out_size());
     blocks_ = (s.out_size() + block_ - 1) / block_;
     blas::prepare(block_ * s.o * width_);
@@ -209,7 +209,7 @@ class GemmConv final : public Kernel {
   Block block(int64_t index) const {
     return {index * block_, std::min(s_.out_size(), (index + 1) * block_)};
   }
-  // Where pixel p, channel ch of image n begins.
+  // Offset of pixel p, channel ch of image n.
   int64_t at(int64_t n, int64_t channels, int64_t size, int64_t ch, int64_t p) const {
     return n * channels * size + (s_.channels_first ? ch * size + p : p * channels + ch);
   }
@@ -247,7 +247,7 @@ class GemmConv final : public Kernel {
     }
   }
 
-  // columns = dy w^T; dx adds what lies at each of its elements
+  // columns = dy w^T; each element of dx adds up what belongs to it
   void input_grad(const T* dy, const T* w, T* dx, int64_t n, int64_t index, T* columns) const {
     const Block b = block(index);
     const int64_t og = s_.o_per_group(), cg = s_.c_per_group();
@@ -279,7 +279,7 @@ class GemmConv final : public Kernel {
     for (int64_t i = 0; i < blocks_; ++i) input_grad(dy, w, dx, n, i, columns);
   }
 
-  // dw = columns^T dy, added up over the blocks of some images
+  // dw = columns^T dy, summed over the blocks of some images
   void filter_grad(const T* x, const T* dy, T* dw, int64_t unit, T* columns) const {
     const int64_t og = s_.o_per_group();
     const int64_t first = unit * per_unit_, last = std::min(s_.n, first + per_unit_);

@@ -1,4 +1,4 @@
-// conv_input_grad: the x-gradient of conv from dy and the kernel; also conv_transpose.
+// conv_input_grad: the gradient of conv for x, from dy and the kernel; also conv_transpose.
 #include "engines/native/kernels/conv_shape.h"
 #include "engines/native/kernels/half.h"
 

@@ -1,6 +1,6 @@
-// Convolutions of float32 by oneDNN, on plain channels-last data and weights in oneDNN's own order.
+// float32 convolutions by oneDNN, on plain channels-last data and weights in oneDNN's own order.
 // channels_first data goes through channels-last copies in scratch: measured on Zen 4 (32 images of
-// 56 x 56, 3x3, 64 channels) that takes 72 ms, oneDNN on channels_first data 104 ms.
+// 56 x 56, 3x3, 64 channels), that takes 72 ms, and oneDNN on channels_first data 104 ms.
 #include <atomic>
 #include <cstring>
 
@@ -38,7 +38,7 @@ memory::desc data_desc(const ConvShape& s, int64_t channels, const ConvShape::Ax
   return onednn::strided(dims, strides);
 }
 
-/// Channels-first, some rows of planes with `plane` elements.
+/// Channels-first: some rows of planes with `plane` elements each.
 memory::desc planes_desc(const ConvShape& s, int64_t channels, const ConvShape::Axes& axes,
                          int64_t plane) {
   const memory::dims dims = data_dims(s, channels, axes);
@@ -78,7 +78,7 @@ memory::desc weight_desc(const ConvShape& s) {
 
 /// The primitive for one shape of piece.
 struct Variant {
-  Op conv, stage_x, stage_y;  // the stages only with channels_first
+  Op conv, stage_x, stage_y;  // stages only with channels_first
   memory::desc weights;
   size_t pack = 0;
   size_t x_bytes = 0, y_bytes = 0;
@@ -165,7 +165,7 @@ class OnednnConv final : public Kernel {
   }
   void run(const void* const* in, void* const* out, RunContext& context) override;
 
-  /// Weights that stay the same are put into oneDNN's order once.
+  /// Weights that do not change are put into oneDNN's order once.
   size_t packed_bytes(size_t operand) const override {
     return operand == 1 && result_ != ConvResult::dw ? pack_bytes_ : 0;
   }
@@ -201,7 +201,7 @@ class OnednnConv final : public Kernel {
   std::vector<Pack> packs_;
   size_t partial_bytes_ = 0;  // dw: one result of a piece
   size_t pack_bytes_ = 0;     // of all packs
-  bool is_packed_ = false;    // the weights come so
+  bool is_packed_ = false;    // the weights come in that order
   size_t slots_offset_ = 0, slot_bytes_ = 0, x_stage_bytes_ = 0, y_stage_bytes_ = 0;
   int64_t slots_ = 1;
   onednn::Frames frames_;
@@ -210,7 +210,8 @@ class OnednnConv final : public Kernel {
 OnednnConv::OnednnConv(const ConvShape& shape, ConvResult result, ConvPieces cut)
     : shape_(shape), result_(result), cut_(std::move(cut)) {
   for (const ConvShape& s : cut_.shapes) {
-    // Partial sums of dw must agree in their order; for the others that only saves packing twice.
+    // For dw all variants need the same order, since partial sums are added; for the others it
+    // would only save packing.
     const bool follow = result == ConvResult::dw && !variants_.empty();
     variants_.push_back(
         make_variant(s, result, follow ? variants_[0].weights : onednn::any_order(weight_dims(s))));
@@ -274,8 +275,8 @@ bool OnednnConv::run_piece(const ConvPiece& piece, const float* x, const float* 
   const ConvShape& s = shape_;
   const size_t op = piece.shape * kParts;
   const int axis = 3 - s.rank;
-  // An image begins at a multiple of its size, a row inside of it at a multiple of what follows its
-  // axis; with channels_first that holds inside of the first plane.
+  // An image starts at a multiple of its size, a row in it at a multiple of what follows its axis;
+  // with channels_first that holds within the first plane.
   const auto offset = [&](int64_t channels, const ConvShape::Axes& axes, int64_t row) {
     int64_t row_size = s.channels_first ? 1 : channels, image_size = channels;
     for (int i = axis; i < 3; ++i) image_size *= axes[i];
@@ -364,7 +365,7 @@ void OnednnConv::run(const void* const* in, void* const* out, RunContext& contex
   invariant(ok, "oneDNN could not run a convolution that it had accepted.");
 }
 
-/// Cases that our own ways do better; measured on Zen 4.
+/// Cases in which our own kernels are faster; measured on Zen 4.
 bool others_are_faster(const ConvShape& s, ConvResult result) {
   // Repeating the channels takes about a quarter of the time of a grouped convolution.
   if (s.is_depthwise() && s.o != s.c) return true;
@@ -379,7 +380,7 @@ bool others_are_faster(const ConvShape& s, ConvResult result) {
 KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result) {
   if (others_are_faster(shape, result)) return nullptr;
   const onednn::OneThread one_thread;
-  // oneDNN does not look whether it got memory: there shall be some.
+  // oneDNN does not check whether it got memory, so make sure there is some.
   (void)Storage::allocate(size_t{1} << 20);
   const auto unless_memory_is_out = [](const dnnl::error& e) {
     if (e.status == dnnl_out_of_memory) throw std::bad_alloc();
@@ -389,7 +390,7 @@ KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result) {
   } catch (const dnnl::error& e) {
     unless_memory_is_out(e);
   }
-  // Perhaps only a piece has a shape that oneDNN does not know.
+  // Maybe only a piece has a shape that oneDNN does not know.
   try {
     return std::make_unique<OnednnConv>(shape, result, ConvPieces{{shape}, {{0, 0, 0, 0}}});
   } catch (const dnnl::error& e) {

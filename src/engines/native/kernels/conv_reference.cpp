@@ -1,4 +1,4 @@
-// The sum of a convolution written out, in float64 and on one thread: what the fast ways are compared with.
+// The sum of a convolution written out, in float64 and on one thread: the reference for the fast kernels.
 #include <algorithm>
 
 #include "engines/native/kernels/conv_shape.h"

@@ -1,4 +1,4 @@
-// How a convolution is cut into pieces, and which way of computing it is taken.
+// How a convolution is cut into pieces, and which kernel computes it.
 #include "engines/native/kernels/conv_shape.h"
 
 #include <algorithm>
@@ -11,11 +11,10 @@
 namespace horngate::native {
 namespace {
 
-// Pieces large enough that starting one (about 1 us) does not show, and enough of them for 32
-// threads.
+// Pieces large enough that starting one (about 1 us) is negligible, and enough of them for 32 threads.
 constexpr double kPieceFlops = 8e6;
 constexpr int64_t kMostPieces = 32;
-// A piece of dw ends with adding all weights: it must cover many pixels per weight.
+// A piece of dw ends with adding all weights, so it must cover many pixels per weight.
 constexpr int64_t kPiecePixels = 1024;
 constexpr int64_t kMostWeightPieces = 16;
 constexpr int64_t kPartialBytes = 64 << 20;
@@ -38,8 +37,7 @@ int64_t wanted_pieces(const ConvShape& s, ConvResult result) {
   return std::max<int64_t>(1, wanted);
 }
 
-/// Images per piece; a divisor of n when one is near, since a shorter last piece needs code of its
-/// own.
+/// Images per piece; a divisor of n if one is near, since a shorter last piece needs its own code.
 int64_t images_per_piece(int64_t n, int64_t wanted) {
   const int64_t exact = (n + wanted - 1) / wanted;
   for (int64_t per = exact; per < 2 * exact && per <= n; ++per)
@@ -47,7 +45,7 @@ int64_t images_per_piece(int64_t n, int64_t wanted) {
   return exact;
 }
 
-/// Rows [begin, end) of y, with the rows of x that they see. False if they see padding only.
+/// Rows [begin, end) of y, with the rows of x that they see. False if they see only padding.
 bool y_rows(const ConvShape& s, int axis, int64_t begin, int64_t end, ConvShape* part,
             int64_t* x_row) {
   const int64_t first = begin * s.stride[axis] - s.low[axis];
@@ -63,8 +61,8 @@ bool y_rows(const ConvShape& s, int axis, int64_t begin, int64_t end, ConvShape*
   return true;
 }
 
-/// Rows [begin, end) of x, with the rows of y that see them. False if that is not a convolution
-/// that all ways of computing know (no such rows, or a negative margin).
+/// Rows [begin, end) of x, with the rows of y that see them. False if not every kernel could compute
+/// that as a convolution (no such rows, or a negative margin).
 bool x_rows(const ConvShape& s, int axis, int64_t begin, int64_t end, ConvShape* part,
             int64_t* y_row) {
   const int64_t stride = s.stride[axis], reach = begin + s.low[axis] - (s.span(axis) - 1);
@@ -86,7 +84,7 @@ bool cut_rows(const ConvShape& s, ConvResult result, int64_t per_image, ConvPiec
   const int64_t rows = result == ConvResult::dx ? s.in[axis] : s.out[axis];
   per_image = std::min(per_image, rows);
   if (per_image <= 1) return false;
-  // Equal pieces but for the last; for dx they begin at multiples of the stride, so that few shapes
+  // Equal pieces except for the last; for dx they start at multiples of the stride, so that few shapes
   // differ.
   int64_t step = (rows + per_image - 1) / per_image;
   if (result == ConvResult::dx)
@@ -163,7 +161,7 @@ KernelPtr make_conv_empty(const ConvShape& s, ConvResult result, DType dtype) {
 
 namespace {
 
-/// Whether distances are of a size that oneDNN, which counts bytes between taps in 32 bits, gets right.
+/// Whether distances are small enough for oneDNN, which counts bytes between taps in 32 bits.
 bool is_near(const ConvShape& s) {
   constexpr int64_t kFar = 1 << 20;
   for (int i = 0; i < 3; ++i)

@@ -13,7 +13,7 @@ namespace horngate::native {
 enum class ConvResult : uint8_t { y, dx, dw };
 
 /// y[p, o] = sum over taps t and channels c of x[p * stride - low + t * dilation, c] * w[t, c, o].
-/// Always three spatial axes; those that are missing come first and have one element.
+/// Always three spatial axes; missing ones come first and have one element.
 struct ConvShape {
   using Axes = std::array<int64_t, 3>;
   int64_t n = 0, c = 0, o = 0, groups = 1;
@@ -30,15 +30,15 @@ struct ConvShape {
   int64_t x_count() const { return n * c * in_size(); }
   int64_t y_count() const { return n * o * out_size(); }
   int64_t w_count() const { return tap_count() * c_per_group() * o; }
-  /// Elements that the taps span along an axis.
+  /// Number of elements that the taps span along an axis.
   int64_t span(int axis) const { return dilation[axis] * (taps[axis] - 1) + 1; }
   bool is_depthwise() const { return groups == c && groups > 1; }
-  /// One tap at each input: y is a plain product of x and w.
+  /// A single tap at each input: y is a plain product of x and w.
   bool is_pointwise() const;
   double flops() const;
 };
 
-/// x, y, w as the primitive's shapes: any one may come from its operands, its result or `shape`.
+/// x, y, w are the primitive's shapes; each may come from its operands, its result or `shape`.
 template <class A>
 ConvShape conv_shape(const A& a, const Shape& x, const Shape& w, const Shape& y);
 
@@ -48,25 +48,26 @@ struct ConvPiece {
   size_t shape = 0;  // index into ConvPieces::shapes
 };
 struct ConvPieces {
-  std::vector<ConvShape> shapes;  // without repeats
+  std::vector<ConvShape> shapes;  // without duplicates
   std::vector<ConvPiece> pieces;
 };
 
-/// Cuts the work so that many threads can share it; the cut does not depend on how many there are.
-/// Pieces of y and dw split the rows of y, pieces of dx those of x.
+/// Cuts the work so that many threads can share it; the cuts do not depend on the number of
+/// threads. Pieces of y and dw split the rows of y, pieces of dx those of x.
 ConvPieces cut_conv(const ConvShape& shape, ConvResult result);
 
-/// The primitive's kernel for convolutions without any work: nothing, or zeros. nullptr otherwise.
+/// The kernel for a convolution without any work: does nothing, or writes zeros. nullptr if there
+/// is work.
 KernelPtr make_conv_empty(const ConvShape& shape, ConvResult result, DType dtype);
 
-/// The same sum with x and y in each other's place; stride 1 only.
+/// The same sum with x and y exchanged; stride 1 only.
 /// y[p] = sum_t x[p - low + t d] w[t] is the dx of a convolution from y to x whose taps run
 /// backwards.
 ConvShape swapped(const ConvShape& shape);
 /// Its weights: to[taps - 1 - t][b][a] = from[t][a][b].
 void flip_weights(const float* from, int64_t taps, int64_t a, int64_t b, float* to);
 
-// Ways to compute, each able to decline with nullptr.
+// Candidate kernels; each may decline with nullptr.
 KernelPtr make_conv_winograd(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result);
 KernelPtr make_conv_adapted(const ConvShape& shape, ConvResult result);
@@ -99,7 +100,8 @@ ConvShape conv_shape(const A& a, const Shape& x, const Shape& w, const Shape& y)
     s.stride[axis] = entry(a.strides, i, 1);
     s.dilation[axis] = entry(a.dilation, i, 1);
     s.low[axis] = entry(a.pad_low, i, 0);
-    // What the last window reaches of the padding; elements that no window reaches do not count.
+    // How far the last window reaches into the padding; elements that no window reaches do not
+    // count.
     s.high[axis] = (s.out[axis] - 1) * s.stride[axis] + s.span(static_cast<int>(axis)) -
                    s.in[axis] - s.low[axis];
   }

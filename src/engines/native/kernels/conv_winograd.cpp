@@ -1,7 +1,7 @@
-// Convolutions with 3x3 filters and stride 1 by Winograd's way. Tiles of 4x4 pixels of y are taken
-// in blocks whose windows, transformed, stay in the second-level cache. channels_first data passes
-// through channels-last copies of a row of tiles. In three dimensions the first axis is summed
-// plainly: the planes of x that a plane of y sees count as further channels.
+// Convolutions with 3x3 filters and stride 1 by Winograd's method. Tiles of 4x4 pixels of y are taken in
+// blocks whose transformed windows stay in the second-level cache. channels_first data goes through
+// channels-last copies of a row of tiles. In three dimensions the first axis is summed directly: the planes
+// of x that a plane of y sees count as additional channels.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -21,13 +21,13 @@ using winograd::kTile;
 using winograd::kWindow;
 using winograd::Pixels;
 
-// What the transformed windows and tiles of a block may take.
+// The most that the transformed windows and tiles of a block may take.
 constexpr int64_t kBlockBytes = 256 << 10;
 constexpr int64_t kMostTiles = 64;
 constexpr int64_t kWeightsPerTile = 4096;
-// Transformed, they are four times as large: too many for the caches do not pay for a few tiles.
+// Transformed weights are four times as large: if they exceed the caches, a few tiles are not worth it.
 constexpr int64_t kMostWeights = 512 * 512, kMostWeightsPerTile = 8192;
-// Rows of the products that run best.
+// Products run best with this many rows.
 constexpr int64_t kGoodTiles = 14;
 
 int64_t tile_count(const ConvShape& s) {
@@ -49,7 +49,7 @@ class Tiles {
         columns_((s.out[2] + kTile - 1) / kTile) {
     const int64_t channels = s.taps[0] * s.c, tile_bytes = kPlaces * (channels + s.o) * 4;
     const int64_t total = tile_count(s);
-    // Each block reads all weights. Enough blocks for some threads, as long as one has a good size.
+    // Each block reads all weights. Enough blocks for several threads, provided each has a good size.
     int64_t most = std::max(kBlockBytes / tile_bytes, channels * s.o / kWeightsPerTile);
     most = std::clamp(most, kGoodTiles, kMostTiles);
     most = std::max(least_tiles, std::min(most, std::max(kGoodTiles, total / 16)));
@@ -73,7 +73,7 @@ class Tiles {
   }
 
  private:
-  /// Runs per block, so that few rows of the products are left over.
+  /// Chooses the runs per block so that few rows of the products are left over.
   void choose_height(int64_t most) {
     double best = 0;
     for (int64_t h = 1; h * chunk_ <= most && h <= runs_; ++h) {
@@ -93,7 +93,7 @@ class Tiles {
 /// Pixels of x or y around the tiles of a run.
 class Side {
  public:
-  /// `size`: pixels per tile and side, window or tile; `low`: how far they begin before the tile.
+  /// `size`: pixels per side of a window or tile; `low`: how far it starts before the tile.
   Side(const ConvShape& s, int64_t channels, const ConvShape::Axes& axes, int64_t size,
        const ConvShape::Axes& low)
       : channels_first_(s.channels_first),
@@ -106,7 +106,7 @@ class Side {
   int64_t stage_floats(int64_t run_tiles) const {
     return channels_first_ ? size_ * stage_width(run_tiles) * channels_ : 0;
   }
-  /// channels_first: copies what tap `tap` of the first axis sees, with zeros outside of the image.
+  /// channels_first: copies what tap `tap` of the first axis sees, with zeros outside the image.
   void fetch(const float* data, const Run& run, int64_t tap, float* stage) const {
     if (!channels_first_) return;
     const int64_t width = stage_width(run.count), first = run.column * kTile - low_[2];
@@ -124,13 +124,13 @@ class Side {
       std::fill(to + end * channels_, to + width * channels_, 0.f);
     }
   }
-  /// channels_first: the other way, for what is inside of the image.
+  /// channels_first: the reverse, for what is inside the image.
   void put(const float* stage, const Run& run, float* data) const {
     if (!channels_first_) return;
     const int64_t width = stage_width(run.count), column = run.column * kTile;
     const int64_t rows = std::min(size_, axes_[1] - run.row * kTile);
     float* to = data + at(run, 0) + run.row * kTile * axes_[2] + column;
-    // Whole rows follow each other in the planes too.
+    // Whole rows are contiguous in the planes too.
     if (width == axes_[2])
       return winograd::transpose(stage, channels_, to, plane_stride(), channels_, rows * width,
                                  past_caches_);
@@ -162,9 +162,9 @@ class Side {
   bool has_plane(const Run& run, int64_t tap) const {
     return plane_of(run, tap) >= 0 && plane_of(run, tap) < axes_[0];
   }
-  /// channels_first: elements from channel to channel.
+  /// channels_first: elements between channels.
   int64_t plane_stride() const { return axes_[0] * axes_[1] * axes_[2]; }
-  /// Where the plane begins, in channels_first data that of the first channel.
+  /// Where the plane starts; in channels_first data, that of the first channel.
   int64_t at(const Run& run, int64_t tap) const {
     return run.image * channels_ * plane_stride() +
            plane_of(run, tap) * axes_[1] * axes_[2] * (channels_first_ ? 1 : channels_);
@@ -178,12 +178,12 @@ class Side {
   bool past_caches_;
 };
 
-/// Elements from place to place; a line more than needed keeps them out of each other's cache sets.
+/// Elements between places; an extra line keeps them out of each other's cache sets.
 int64_t place_stride(int64_t tiles, int64_t channels) { return tiles * channels + kLine; }
 
 size_t float_bytes(int64_t count) { return aligned_bytes(static_cast<size_t>(count) * 4); }
 
-/// What y and dw have in common: tiles, the pixels around them, and the memory in which a slot has a block.
+/// What y and dw share: tiles, the pixels around them, and the memory for a slot's block.
 class Work {
  public:
   struct BlockMemory {
@@ -191,8 +191,9 @@ class Work {
     float *x_stage, *y_stage;  // channels_first: pixels of a run
   };
 
-  /// `stages_overlap`: there is no tile while windows are made, and no window while tiles are used; stages
-  /// of x and y then lie where tiles and windows will be or were. All of a block shall stay in the cache.
+  /// `stages_overlap`: there are no tiles while windows are made, and no windows while tiles are used, so
+  /// the stages of x and y can lie where the tiles will be and the windows were. That keeps a whole block
+  /// in the cache.
   Work(const ConvShape& s, int64_t least_tiles, bool stages_overlap)
       : s(s),
         tiles(s, least_tiles),
@@ -234,7 +235,7 @@ class Work {
   const ConvShape s;
   const Tiles tiles;
   const Side x, y;
-  const int64_t channels;  // of all planes that are seen
+  const int64_t channels;  // of all planes seen
   const int64_t x_stride, y_stride;
 
  private:
@@ -242,7 +243,7 @@ class Work {
   size_t x_bytes_, y_bytes_, x_stage_bytes_, y_stage_bytes_;
 };
 
-/// y, or dx as the y of another convolution: its weights have c and o exchanged and run backwards.
+/// y, or dx as the y of another convolution, whose weights have c and o exchanged and run backwards.
 class WinogradConv final : public Kernel {
  public:
   WinogradConv(const ConvShape& s, bool flip)
@@ -322,7 +323,7 @@ class WinogradConv final : public Kernel {
   const size_t pack_bytes_, flip_bytes_;
 };
 
-/// dw: sums over all tiles, made in units of neighbouring blocks and added up first to last.
+/// dw: sums over all tiles, made in units of neighbouring blocks and added first to last.
 class WinogradFilterGrad final : public Kernel {
  public:
   static constexpr int64_t kMostUnits = 8;
@@ -399,7 +400,7 @@ class WinogradFilterGrad final : public Kernel {
   int64_t units_ = 1, slots_ = 1;
 };
 
-/// Whether Winograd's way is possible for y and pays.
+/// Whether Winograd's method is possible for y and pays.
 bool pays(const ConvShape& s) {
   constexpr ConvShape::Axes kOnes{1, 1, 1};
   if (s.rank < 2 || s.groups != 1 || s.taps[1] != 3 || s.taps[2] != 3 || s.stride != kOnes ||
@@ -408,12 +409,12 @@ bool pays(const ConvShape& s) {
   if (s.low[0] < 0 || s.low[1] < 0 || s.low[2] < 0) return false;
   const int64_t weights = s.taps[0] * s.c * s.o;
   if (weights > kMostWeights || weights > tile_count(s) * kMostWeightsPerTile) return false;
-  // Tiles reach beyond the image when its sides are no multiples of four.
+  // Tiles reach beyond the image if its sides are not multiples of four.
   const auto up = [](int64_t n) { return (n + kTile - 1) / kTile * kTile; };
   return 2 * s.out[1] * s.out[2] > up(s.out[1]) * up(s.out[2]);
 }
 
-/// dw: the sums, four times as large as the weights, must be few beside the tiles.
+/// For dw: the sums, four times as large as the weights, must be few compared with the tiles.
 bool pays_for_weights(const ConvShape& s) {
   return pays(s) && tile_count(s) * 1024 >= s.taps[0] * s.c * s.o;
 }

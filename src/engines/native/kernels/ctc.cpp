@@ -50,8 +50,8 @@ void read_targets(const char* name, const Sizes& s, const TensorType* types, con
   read_input_length(name, s, types[1].dtype, in[1], to.input_length);
   read_ints(types[2].dtype, in[2], s.batch, to.label_length);
   check_lengths(name, "label_length", "width of labels", s.labels, s.batch, to.label_length);
-  // What stands beyond the length does not count; Keras users pad with -1. A blank ends the labels of
-  // a sample too, as TensorFlow has it: programs give a blank for "nothing to read here".
+  // What stands beyond the length does not count; Keras users pad with -1. A blank also ends a
+  // sample's labels, as in TensorFlow: programs use it for "nothing to read here".
   for (int64_t b = 0; b < s.batch; ++b) {
     const int64_t given = to.label_length[b];
     for (int64_t i = 0; i < given; ++i) {

@@ -1,6 +1,6 @@
-// What the CTC kernels share: sizes, checked lengths and labels, rows in the type that we compute
-// in, and the SIMD loops. Shapes: inputs (batch, time, classes), labels (batch, max_labels); the
-// blank is the last class.
+// What the CTC kernels share: sizes, checked lengths and labels, rows in the type we compute in,
+// and the SIMD loops. Shapes: inputs (batch, time, classes), labels (batch, max_labels); the blank
+// is the last class.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ decltype(auto) with_float(DType t, F&& f) {
   }
 }
 
-/// Deals out a block of scratch. Without a block it only counts the bytes; the addresses are then
-/// made up.
+/// Hands out parts of a scratch block. Without a block it only counts bytes; the addresses are then
+/// meaningless.
 class Scratch {
  public:
   explicit Scratch(void* base = nullptr) : base_(base ? reinterpret_cast<uintptr_t>(base) : 64) {}
@@ -47,7 +47,7 @@ class Scratch {
   size_t used_ = 0;
 };
 
-/// Lengths and labels as int64, in scratch. Reading throws a ValueError for what is out of range.
+/// Lengths and labels as int64, in scratch. Reading throws a ValueError if one is out of range.
 struct Targets {
   int64_t* input_length = nullptr;  // batch
   int64_t* label_length = nullptr;  // batch
@@ -61,7 +61,7 @@ void read_input_length(const char* name, const Sizes& sizes, DType dtype, const 
 void read_targets(const char* name, const Sizes& sizes, const TensorType* types,
                   const void* const* in, const Targets& to);
 
-/// A row in the type that we compute in: itself, or converted into the buffer.
+/// A row in the type we compute in: itself, or converted into the buffer.
 template <class T>
 const Wide<T>* wide_row(const T* row, int64_t n, [[maybe_unused]] Wide<T>* buffer) {
   if constexpr (std::is_same_v<T, Wide<T>>) {
@@ -74,15 +74,16 @@ const Wide<T>* wide_row(const T* row, int64_t n, [[maybe_unused]] Wide<T>* buffe
 
 /// Stands for log 0: sums of a few stay finite, so that no difference is NaN.
 inline constexpr double kLogZero = -1e30;
-/// Less than this is log 0, whatever was added to it.
+/// Anything below this is log 0, whatever was added to it.
 inline constexpr double kImpossible = kLogZero / 2;
-/// Widths of state rows are multiples of this, so that loops have no rest on any instruction set.
+/// Widths of state rows are multiples of this, so that loops have no remainder on any instruction
+/// set.
 inline constexpr int64_t kStates = 16;
 
 // The SIMD loops, for float and double.
 template <class T>
 struct RowStats {
-  T max;  // NaN, or sum is, when the row has no softmax
+  T max;  // NaN, or sum is, if the row has no softmax
   T sum;  // of exp(x - max)
 };
 #define HORNGATE_CTC_LOOPS(T)                                                                     \

@@ -22,7 +22,7 @@ class CtcBeam final : public Kernel {
         slots_(slots_for(sizes_.batch)),
         length_dtype_(call.in[1].dtype),
         attrs_(call.as<attrs::ctc_beam>()) {
-    // More places than sequences exist are never used; and nodes have 31-bit numbers.
+    // There are never more prefixes than possible sequences; and node numbers have 31 bits.
     check(attrs_.beam_width < (int64_t{1} << 30) / std::max<int64_t>(sizes_.time, 1), "ctc_beam",
           "beam_width times time steps must be less than 2^30; got ", attrs_.beam_width, " and ",
           sizes_.time, ".");
@@ -72,7 +72,7 @@ class CtcBeam final : public Kernel {
     Worker(Scratch& scratch, const CtcBeam& k)
         : search(scratch, k.sizes_, k.attrs_.beam_width), row(scratch.take<R>(k.sizes_.classes)) {}
     BeamSearch search;
-    R* row;  // of a half type, made wide
+    R* row;  // of a half type, widened
   };
 
   size_t shared_bytes() const {
@@ -82,7 +82,7 @@ class CtcBeam final : public Kernel {
     return shared.used();
   }
 
-  // False when a step has no softmax (NaN, infinity): nothing can be said then.
+  // False if a step has no softmax (NaN, infinity): then there is no result.
   bool search(Worker& w, const T* x, int64_t time) const {
     w.search.start();
     for (int64_t t = 0; t < time; ++t) {

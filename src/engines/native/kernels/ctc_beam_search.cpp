@@ -44,8 +44,8 @@ void BeamSearch::start() {
   size_ = 1;
 }
 
-// The classes in order of their scores, as many as one entry can use: `width_` beside those that
-// are in the beam already. The blank is not among them.
+// The classes in order of their scores, as many as one entry can use: `width_` in addition to those
+// already in the beam. The blank is not among them.
 template <class R>
 int64_t BeamSearch::best_classes(const R* scores) {
   int32_t* first = classes_by_score_;
@@ -73,8 +73,8 @@ void BeamSearch::link_children() {
   }
 }
 
-// Keeps the prefix: by a blank; by its last label again; or its parent, in the beam too, grows into
-// it.
+// Ways to keep the prefix: a blank; its last label again; or its parent, also in the beam, grows
+// into it.
 void BeamSearch::stay(const Entry& from, double blank, double repeat, double grown,
                       Entry& to) const {
   to = from;
@@ -91,7 +91,7 @@ void BeamSearch::offer(double score, int64_t place, int64_t label) {
   pool_[pool_size_++] = {score, order, static_cast<int32_t>(place), static_cast<int32_t>(label)};
 }
 
-// Cuts the pool to the best `width_`. From now on a score must beat the last of them.
+// Cuts the pool to the best `width_`. From then on a score must beat the last of them.
 void BeamSearch::keep_best() {
   if (pool_size_ <= width_) return;
   std::nth_element(pool_, pool_ + width_ - 1, pool_ + pool_size_, better);

@@ -1,5 +1,5 @@
-// ctc_greedy: the largest class of each step, repeats merged, blanks dropped; per sample the
-// negated sum of the largest values as they come.
+// ctc_greedy: the most probable class of each step, repeats merged, blanks dropped; per sample,
+// minus the sum of the largest raw values.
 #include "engines/native/kernels/ctc.h"
 #include "engines/native/kernels/workers.h"
 

@@ -1,7 +1,7 @@
 // The CTC lattice of one sample: states are blank, label, blank, label, .. blank; a step in time
 // stays, goes to the next state, or jumps over a blank between two different labels. Alphas are
-// logarithms, each row relative to the largest entry of the row before, with the sum of all that
-// was taken off in double: so float keeps its precision over thousands of steps.
+// logarithms, each row relative to the largest entry of the row before; the sum of what was
+// subtracted is kept in double, so float keeps its precision over thousands of steps.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Lattice {
   static int64_t width_for(int64_t labels) {
     return (2 * labels + 1 + kStates - 1) / kStates * kStates;
   }
-  /// A row with two more entries on either side, which are log 0.
+  /// A row with two additional entries on either side, which are log 0.
   static int64_t stride_for(int64_t labels) { return width_for(labels) + kStates; }
 
   /// `rows`: how many alphas are kept, at least 2.
@@ -39,7 +39,7 @@ class Lattice {
     width_ = width_for(count);
     std::fill(emit_ - 2, emit_ + width_ + 2, kZero);
     std::fill(skip_ - 2, skip_ + width_ + 2, kZero);
-    // From the virtual state -1 to state 1, and from the last label to the virtual state behind the
+    // From the virtual state -1 to state 1, and from the last label to the virtual state after the
     // last.
     skip_[1] = skip_[states_] = 0;
     for (int64_t i = 1; i < count; ++i)
@@ -78,10 +78,10 @@ class Lattice {
     return offset + top + std::log1p(std::exp(std::min(last, label) - top));
   }
 
-  // After a forward that kept all alphas, for t = time - 1 down to 0: posterior probabilities of
-  // the states.
+  // After a forward pass that kept all alphas, for t = time - 1 down to 0: posterior probabilities
+  // of the states.
 
-  /// The two rows that `backward` uses in turn come from the caller.
+  /// The caller supplies the two rows that `backward` uses in turn.
   void start_backward(R* first, R* second) {
     beta_ = first + 2;
     spare_ = second + 2;
@@ -113,7 +113,7 @@ class Lattice {
     return steps;
   }
 
-  // x of each state relative to the largest of them, which is returned.
+  // Sets x of each state relative to the largest of them, which it returns.
   R set_emissions(const R* x) {
     R top = x[blank_];
     for (int64_t i = 0; i < count_; ++i) top = std::max(top, x[labels_[i]]);

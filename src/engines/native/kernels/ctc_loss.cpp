@@ -11,7 +11,7 @@ struct Worker {
   Worker(Scratch& scratch, const Sizes& sizes)
       : lattice(scratch, sizes, 2), row(scratch.take<Wide<T>>(sizes.classes)) {}
   Lattice<Wide<T>> lattice;
-  Wide<T>* row;  // of a half type, made wide
+  Wide<T>* row;  // of a half type, widened
 };
 
 template <class T>

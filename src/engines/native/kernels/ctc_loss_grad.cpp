@@ -1,5 +1,5 @@
 // ctc_loss_grad: dx[t, k] = dloss (softmax(x[t])[k] - sum of p[t, s] over the states s of class k),
-// where p are the posterior probabilities of the states. Zero where the loss is infinite and past
+// where p are the posterior probabilities of the states. Zero where the loss is infinite and beyond
 // the input's length.
 #include "engines/native/kernels/ctc_samples.h"
 
@@ -21,7 +21,7 @@ struct Worker {
     p = scratch.take<R>(stride);
   }
   Lattice<R> lattice;
-  R *row, *dx;  // of a half type, made wide
+  R *row, *dx;  // of a half type, widened
   R* beta[2];
   R* p;
 };

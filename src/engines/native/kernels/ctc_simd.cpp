@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = horngate::native::fused::HWY_NAMESPACE;
 
-// Calls f(vector, index) over x; the rest is filled up with `fill`.
+// Calls f(vector, index) over x; the last vector is filled up with `fill`.
 template <class T, class F>
 HWY_INLINE void ForRow(const T* x, int64_t n, T fill, F f) {
   const hn::ScalableTag<T> d;
@@ -40,7 +40,7 @@ HWY_INLINE T RowMax(const T* x, int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
-// A NaN may escape the maximum, but not the sum; so does inf - inf.
+// A NaN may escape the maximum, but not the sum; nor does inf - inf.
 template <class T>
 HWY_INLINE RowStats<T> Stats(const T* x, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -73,7 +73,7 @@ HWY_INLINE V LogSumExp(D d, V a, V b, V c) {
   const V top = hn::Max(high, c), middle = hn::Min(high, c);
   const V sum = hn::Add(math::Exp()(d, hn::Sub(low, top)), math::Exp()(d, hn::Sub(middle, top)));
   const V one = hn::Set(d, hn::TFromD<D>(1));
-  // The sum with 1 is in [1, 3]: none of log's special cases.
+  // The sum plus 1 is in [1, 3]: none of log's special cases.
   const auto parts = math::log_parts(d, hn::Add(sum, one));
   return hn::Add(top, math::log_sum(d, hn::Sub(parts.m, one), parts.k));
 }

@@ -5,7 +5,7 @@ namespace horngate::native::kernels {
 namespace {
 
 struct Add {
-  // -0 leaves -0 as it is; what is before the first element is 0.
+  // Starting with -0 keeps a -0; an exclusive sum starts with 0.
   template <class W>
   static W neutral(bool exclusive) {
     return exclusive ? W(0) : W(-0.0);

@@ -7,7 +7,7 @@
 
 namespace horngate::native::kernels {
 
-/// Op: W operator()(W, W) and W neutral(exclusive), what sums begin with.
+/// Op: W operator()(W, W) and W neutral(exclusive), the start value.
 template <class T, class Op>
 struct Cumulate {
   AxisSplit split;
@@ -17,8 +17,7 @@ struct Cumulate {
     const T* x = static_cast<const T*>(in[0]);
     T* y = static_cast<T*>(out[0]);
     if (split.inner == 1) return rows(x, y);
-    // Lines that are neighbours are done together, kWidth at a time, so that memory is read in
-    // rows.
+    // Neighbouring lines are done together, kWidth at a time, so that memory is read in rows.
     const int64_t groups = (split.inner + kWidth - 1) / kWidth;
     const int64_t bytes = split.n * std::min(split.inner, kWidth) * static_cast<int64_t>(sizeof(T));
     parallel_for(split.outer * groups, grain_for(bytes), [&](int64_t begin, int64_t end) {
@@ -32,7 +31,7 @@ struct Cumulate {
  private:
   static constexpr int64_t kWidth = 64, kRows = 4;
 
-  /// Each sum waits for the one before it, so some rows are done at once.
+  /// Each sum waits for the one before it, so several rows are done at once.
   void rows(const T* x, T* y) const {
     const int64_t n = split.n;
     parallel_for(split.outer, grain_for(n * static_cast<int64_t>(sizeof(T))),

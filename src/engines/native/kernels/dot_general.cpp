@@ -1,5 +1,5 @@
-// dot_general: batched matrix products. Operands that are matrices in some order go to BLAS as they
-// are; others are transposed into scratch first.
+// dot_general: batched matrix products. Operands that are matrices in some order go to BLAS unchanged; others
+// are first transposed into scratch.
 #include <unistd.h>
 
 #include "engines/native/kernels/axis.h"
@@ -16,7 +16,7 @@ KernelPtr make_transpose(const KernelCall& call);
 
 namespace {
 
-/// Axes of one operand: those of the batch, those only it has, and those summed over.
+/// Axes of one operand: batch, its own, and those summed over.
 struct Roles {
   Ints batch, free, contract;
 };
@@ -30,7 +30,7 @@ struct Joined {
 /// An operand seen as batch x rows x columns, (m, k) for a and (n, k) for b.
 struct Operand {
   Joined batch, free, contract;
-  KernelPtr transpose;  // when the axes do not join
+  KernelPtr transpose;  // if the axes do not join
   size_t offset = 0;    // of the transposed copy in scratch
   bool k_is_dense() const { return contract.stride == 1 || contract.count == 1; }
   int64_t leading() const { return k_is_dense() ? free.stride : contract.stride; }
@@ -53,10 +53,10 @@ Joined join(const Shape& shape, const Ints& axes) {
   return j;
 }
 
-/// BLAS can read it: one of the two axes is dense, the other one steps over whole rows of it.
+/// Whether BLAS can read it: one of the two axes is dense, the other steps over whole rows of it.
 bool is_matrix(Operand& o) {
   if (!o.batch.possible || !o.free.possible || !o.contract.possible) return false;
-  // An axis with one element can have any stride.
+  // An axis with one element may have any stride.
   if (o.contract.count == 1) o.contract.stride = 1;
   if (o.free.count == 1)
     o.free.stride = o.contract.stride == 1 ? std::max<int64_t>(1, o.contract.count) : 1;
@@ -71,7 +71,7 @@ Ints concat(std::initializer_list<const Ints*> parts) {
   return r;
 }
 
-/// The operand as it is, or with a transposition to (batch, free, contract) in front.
+/// The operand as it is, or with a preceding transposition to (batch, free, contract).
 Operand plan_operand(const TensorType& type, const Roles& roles) {
   Operand o{join(type.shape, roles.batch),
             join(type.shape, roles.free),
@@ -90,17 +90,17 @@ Operand plan_operand(const TensorType& type, const Roles& roles) {
   return o;
 }
 
-/// How a product is cut; never depending on the number of threads, so that no sum does.
+/// How a product is cut; independent of the number of threads, so that all sums are too.
 struct Tiles {
   int64_t m, n;           // size of a tile
   int64_t rows, columns;  // number of tiles
 };
 
-// A cut costs some percent of the time that a thread saves: two tiles from 4 MFLOP on, more of them for more.
+// A cut costs a few percent of the time that a thread saves: two tiles from 4 MFLOP on, then more.
 constexpr int64_t kWorthTwo = int64_t{2} << 20, kWorthMore = int64_t{4} << 20;
 constexpr int64_t kLeastRows = 64, kLeastColumns = 128;
 
-/// As many tiles as keep all CPUs of the machine busy, however many threads there are.
+/// Enough tiles to keep all CPUs of the machine busy, whatever the number of threads.
 int64_t most_tiles() {
   static const int64_t tiles = std::clamp<int64_t>(2 * sysconf(_SC_NPROCESSORS_CONF), 4, 64);
   return tiles;
@@ -113,7 +113,7 @@ Tiles cut(int64_t m, int64_t n, int64_t k, bool n_first) {
     if (m * n * k < (count == 1 ? kWorthTwo : kWorthMore * count * count)) break;
     const bool rows = round(t.m) >= kLeastRows, columns = round(t.n) >= kLeastColumns;
     if (!rows && !columns) break;
-    // The longer side is halved; of equal ones that whose cut repeats less packing.
+    // Halve the longer side; if both are equal, the one whose cut repeats less packing.
     const bool halve_n = columns && (!rows || (t.n == t.m ? n_first : t.n > t.m));
     int64_t& side = halve_n ? t.n : t.m;
     side = round(side);
@@ -153,7 +153,8 @@ class DotGeneral final : public Kernel {
   size_t scratch_bytes() const override { return bytes_ + inner_bytes_; }
 
   size_t packed_bytes(size_t operand) const override {
-    // The packed form is one more copy; for vectors, which wait for memory, large ones gain nothing.
+    // The packed form is an additional copy. A product with a vector waits for memory, so large matrices gain
+    // nothing.
     const int64_t most_floats = int64_t{1} << (m_ == 1 ? 20 : 24);
     const bool worth = std::is_same_v<T, float> && operand == 1 && batch_ == 1 &&
                        n_ >= kLeastPacked && k_ >= kLeastPacked && k_ <= kMostPacked &&
@@ -189,7 +190,7 @@ class DotGeneral final : public Kernel {
     }
     const T *a = prepared(a_, in[0], context), *b = prepared(b_, in[1], context);
     const int64_t per_batch = tiles_.rows * tiles_.columns;
-    // Small products come in handfuls: a thread should have some 20 us of work.
+    // Small products are handed out in batches: a thread should have about 20 us of work.
     const int64_t products =
         std::max<int64_t>(1, std::min(tiles_.m, m_) * std::min(tiles_.n, n_) * k_);
     const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 20) / products);
@@ -199,12 +200,12 @@ class DotGeneral final : public Kernel {
   }
 
  private:
-  // Panels are used where that was measured to be at least as fast as the libraries.
+  // Panels are used where they were measured to be at least as fast as the libraries.
   static constexpr int64_t kLeastPacked = 16, kLeastTurned = 384, kMostPacked = 2048,
                            kMostProducts = int64_t{128} << 20, kWorthPacking = 1 << 16;
 
-  // The libraries lose a tenth with a matrix that lies the other way round; turning it while it is packed costs
-  // less, unless few rows use it.
+  // The libraries lose a tenth on a transposed matrix; transposing it while packing costs less, unless few rows
+  // use it.
   bool packs_well() const {
     return std::is_same_v<T, float> && b_.k_is_dense() && batch_ == 1 && !a_.transpose &&
            !b_.transpose && panel_width() >= 16 && m_ >= 64 && n_ >= 64 && k_ >= kLeastTurned &&
@@ -220,15 +221,14 @@ class DotGeneral final : public Kernel {
                           a_.contract.stride,
                           static_cast<const float*>(panels),
                           static_cast<float*>(c)};
-    // A thread should have some 10 us of work: a vector's product waits for memory.
+    // A thread should have about 10 us of work; the product of a vector waits for memory.
     const int64_t work = int64_t{1} << (m_ == 1 ? 18 : 19);
     const int64_t grain = std::max<int64_t>(1, work / (m_ * k_ * panel_width()));
     parallel_for(panel_count(n_), grain,
                  [&](int64_t begin, int64_t end) { run_panels(p, begin, end); });
   }
 
-  // A vector times a matrix reads the matrix once; tiles of it are worth a thread from about 256
-  // kB.
+  // A vector times a matrix reads the matrix once; tiles of it are worth a thread from about 256 kB on.
   void cut_vector() {
     const int64_t side = std::max(m_, n_);
     const int64_t wanted = k_ * side * static_cast<int64_t>(sizeof(T)) / (int64_t{256} << 10);
@@ -278,7 +278,7 @@ class DotGeneral final : public Kernel {
       blas::gemv(true, k_, count, matrix, std::max(o.leading(), count), x, step, y, 1);
   }
 
-  // Integers wrap around, as in NumPy; unsigned arithmetic makes that defined.
+  // Integers wrap around, as in NumPy; in unsigned arithmetic that is defined.
   void written_out(const T* a, const T* b, T* c, int64_t m, int64_t n) const {
     using U = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
     if constexpr (!std::is_same_v<T, bool>) {
@@ -317,8 +317,7 @@ Roles roles_of(const Shape& shape, const Ints& batch, const Ints& contract) {
   return r;
 }
 
-/// Pairs of contracted axes may come in any order, as long as it is the same for both: sorts them
-/// by `key`.
+/// Pairs of contracted axes may come in any order, as long as it is the same for both: sorts them by `key`.
 void sort_pairs(Ints& key, Ints& other) {
   for (size_t i = 1; i < key.size(); ++i)
     for (size_t j = i; j > 0 && key[j - 1] > key[j]; --j) {
@@ -339,7 +338,7 @@ KernelPtr make_dot_general(const KernelCall& call) {
   sort_pairs(a.contract, b.contract);
   Operand pa = plan_operand(call.in[0], a), pb = plan_operand(call.in[1], b);
   if (pb.transpose && !pa.transpose) {
-    // Perhaps the order of the other operand suits both.
+    // Perhaps the other operand's order suits both.
     Roles a2 = a, b2 = b;
     sort_pairs(b2.contract, a2.contract);
     Operand qa = plan_operand(call.in[0], a2), qb = plan_operand(call.in[1], b2);

@@ -1,5 +1,5 @@
-// Position of the largest or smallest element along an axis. As in NumPy, the first of equals, and
-// NaN wins.
+// Position of the largest or smallest element along an axis. As in NumPy, the first one wins a tie,
+// and NaN wins over numbers.
 #pragma once
 
 #include "engines/native/kernels/axis.h"
@@ -34,7 +34,8 @@ struct Extreme {
  private:
   static constexpr int64_t kWidth = 64, kBlock = 16;
 
-  /// a must replace the best so far. `best` is not NaN; comparisons with a NaN are false both ways.
+  /// Whether a must replace the best so far. `best` is not NaN; comparisons with NaN are false both
+  /// ways.
   static bool beats(W a, W best) {
     if constexpr (std::is_floating_point_v<W>)
       return Better()(a, best) || a != a;
@@ -42,7 +43,7 @@ struct Extreme {
       return Better()(a, best);
   }
 
-  /// Blocks without a better element, which soon are nearly all, cost one test.
+  /// Blocks without a better element, soon nearly all of them, cost a single test.
   static int64_t in_row(const T* x, int64_t n) {
     W best = widen(x[0]);
     int64_t at = 0, i = 1;

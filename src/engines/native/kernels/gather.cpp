@@ -9,7 +9,7 @@
 namespace horngate::native::kernels {
 namespace {
 
-// Rows lie anywhere: the start of one is asked for while those before it are copied.
+// Rows may lie anywhere: prefetch the start of one while earlier ones are copied.
 constexpr int64_t kAhead = 6, kPrefetched = 512;
 
 /// x is (outer, n, inner), the result (outer, count, inner).

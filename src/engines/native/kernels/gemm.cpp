@@ -18,23 +18,23 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 
-// So many sums stay in registers, of 32 or 16, with what is multiplied: a tile is kSums / kVectors rows of C by
-// kVectors vectors.
+// Sums kept in registers, of which there are 32 or 16, besides the factors: a tile is kSums / kVectors rows of
+// C by kVectors vectors.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kSums = 24;
 #else
 constexpr int kSums = 12;
 #endif
 constexpr int kMostVectors = 3;
-// Some rows of A, kDepth of each, stay in the second cache while panels of B pass by: kDepth rows of a tile's
-// width. Deep ones, because each block of k reads and writes C again.
+// Some rows of A, kDepth elements of each, stay in the second-level cache while panels of B pass by: kDepth
+// rows of a tile's width. kDepth is large because each block of k reads and writes C again.
 constexpr int64_t kBlockRows = 192, kDepth = 528;
 // The first tile prefetches rows of B this far ahead: they are too far apart for the CPU to do it.
 constexpr int64_t kAhead = 12;
 
 int64_t LaneCount() { return static_cast<int64_t>(hn::Lanes(D())); }
 
-/// One tile of C. Rows of B come from the panel, or from B itself for the first tile, which fills the panel.
+/// One tile of C. Rows of B come from the panel, or for the first tile, which fills the panel, from B itself.
 struct Tile {
   const float* HWY_RESTRICT a;
   int64_t a_row, a_column;
@@ -87,7 +87,7 @@ void RunTile(const Tile& t) {
     for (int v = 0; v < kVectors; ++v)
       sum[r][v] = t.add ? hn::LoadU(d, t.c + r * t.ldc + v * lanes) : hn::Zero(d);
   }
-  // Where the next tile will be is fetched meanwhile, or where this one will go.
+  // Meanwhile prefetch where the next tile is, or where this one goes.
   float* next = t.c + (t.add ? kRows * t.ldc : 0);
   HWY_UNROLL(24)
   for (int r = 0; r < kRows; ++r) {
@@ -160,7 +160,7 @@ void RunPanel(const Gemm& g, Tile t, int64_t rows, int64_t j, int64_t first) {
   }
 }
 
-/// Of so many, as many as one of equal parts has, none of them larger than `most`; whole multiples of `unit`.
+/// The size of equal parts of `count`, none larger than `most`, as multiples of `unit`.
 HWY_INLINE int64_t Part(int64_t count, int64_t most, int64_t unit) {
   const int64_t parts = (count + most - 1) / most, part = (count + parts - 1) / parts;
   return std::min(count, (part + unit - 1) / unit * unit);

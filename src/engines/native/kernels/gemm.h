@@ -1,4 +1,4 @@
-// Products of float matrices on the calling thread, for vectors of any width. Each element is one chain of
+// Products of float matrices on the calling thread, for vectors of any width. Each element is a single chain of
 // multiply-adds over k, so results do not depend on how a product is cut into tiles.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace horngate::native {
 
-/// C = A B, or C += A B with `add`. A is m x k with `a_row` and `a_column` floats from element to element; B is
-/// k x n row-major, or n x k when `b_turned`; C is m x n row-major.
+/// C = A B, or C += A B with `add`. A is m x k with `a_row` and `a_column` floats between elements; B is k x n
+/// row-major, or n x k if `b_turned`; C is m x n row-major.
 struct Gemm {
   int64_t m, n, k;
   const float* a;
@@ -21,7 +21,7 @@ struct Gemm {
 };
 void run_gemm(const Gemm& g);
 
-/// Floats of one vector on this machine.
+/// Floats per vector on this machine.
 int64_t gemm_lanes();
 
 }  // namespace horngate::native

@@ -30,7 +30,7 @@ void narrow_all(DType dtype, const void* from, void* to, int64_t n) {
   convert(fused::kernels().store_of(dtype), from, sizeof(float), to, size_of(dtype), n);
 }
 
-/// Where one operand or result lives in scratch while it is float32.
+/// Where an operand or result lies in scratch while it is float32.
 struct Converted {
   bool used = false;
   DType dtype = DType::float32;
@@ -52,7 +52,7 @@ class ThroughFloat final : public Kernel {
 
   void run(const void* const* in, void* const* out, RunContext& context) override {
     char* scratch = static_cast<char*>(context.scratch);
-    // Operand lists of the primitives that come here are short; run must not allocate.
+    // The primitives that come here have few operands, and run must not allocate.
     const void* wide_in[kMaxOperands];
     void* wide_out[kMaxOperands];
     for (size_t i = 0; i < in_.size(); ++i) {

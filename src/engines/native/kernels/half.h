@@ -6,8 +6,8 @@
 
 namespace horngate::native {
 
-/// The kernel that `make` gives for float32, between conversions of all half operands and results.
-/// nullptr when the call has no half operand.
+/// The kernel that `make` gives for float32, with conversions of all half operands and results
+/// around it. nullptr if the call has no half operand.
 KernelPtr make_through_float(const KernelCall& call, KernelFactory make);
 
 }  // namespace horngate::native

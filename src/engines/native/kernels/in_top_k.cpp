@@ -1,4 +1,4 @@
-// in_top_k: counts the classes with more than the target has.
+// in_top_k: counts the classes that score higher than the target.
 #include <cmath>
 
 #include "engines/native/kernels/axis.h"

@@ -16,7 +16,7 @@ decltype(auto) with_index(DType t, F&& f) {
 template <class I>
 void check_indices(const char* name, const I* indices, int64_t count, int64_t axis, int64_t n) {
   bool ok = true;
-  // Unsigned comparison sees negative ones as too large; no branch, so that the loop stays cheap.
+  // Compared as unsigned, negative ones are too large; no branch, so that the loop stays cheap.
   for (int64_t i = 0; i < count; ++i)
     ok &= static_cast<uint64_t>(static_cast<int64_t>(indices[i])) < static_cast<uint64_t>(n);
   if (ok) return;

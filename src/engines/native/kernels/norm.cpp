@@ -14,7 +14,7 @@ KernelPtr make_transpose(const KernelCall& call);
 
 namespace {
 
-// A block is read twice and shall still be in the second cache then.
+// A block is read twice and should still be in the second-level cache the second time.
 constexpr int64_t kBlockElements = 1 << 15;
 constexpr int64_t kTile = 512;       // columns of a block
 constexpr int64_t kLeastRows = 64;   // so that partial results stay few
@@ -88,7 +88,7 @@ std::optional<NormShape> norm_shape(const Shape& x, const Ints& axes) {
     *groups[at] *= x.dim(i);
   }
   if (s.k1 == 1) {
-    s.r1 *= s.r0;  // one run of elements
+    s.r1 *= s.r0;  // consecutive elements
     s.r0 = 1;
   }
   set_cut(s);
@@ -97,7 +97,7 @@ std::optional<NormShape> norm_shape(const Shape& x, const Ints& axes) {
 
 namespace {
 
-/// One operand or result: itself, or its transposed copy in scratch.
+/// An operand or result: itself, or its transposed copy in scratch.
 struct Turned {
   KernelPtr transpose;
   size_t offset = 0;

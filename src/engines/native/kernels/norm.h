@@ -1,5 +1,5 @@
-// What batch_norm and batch_norm_grad share: the axes seen as (k0, r0, k1, r1), kept and reduced in
-// turn, and the fixed blocks in which sums are made.
+// What batch_norm and batch_norm_grad share: the axes as (k0, r0, k1, r1), alternately kept and
+// reduced, and the fixed blocks in which sums are made.
 #pragma once
 
 #include <algorithm>
@@ -28,27 +28,27 @@ struct NormShape {
   int64_t count() const { return r0 * r1; }
   bool by_columns() const { return r1 == 1 && k1 > 1; }
 
-  /// Blocks that one channel is spread over, and elements per channel in block b.
+  /// The number of blocks that a channel is spread over, and elements per channel in block b.
   int64_t depth() const { return cuts_0 * cuts_1; }
   int64_t count(int64_t b) const;
-  /// Blocks in all.
+  /// Total number of blocks.
   int64_t blocks() const { return by_columns() ? k0 * depth() * tiles : k0 * k1 * depth(); }
   NormBlock block(int64_t index) const;
   /// Partial results: one per channel and block, [k0][block][k1].
   int64_t partials() const { return k0 * depth() * k1; }
   int64_t grain() const;
 
-  // The cut; set by norm_shape.
+  // How it is cut; set by norm_shape.
   int64_t step_0 = 1, cuts_0 = 1;  // along r0
   int64_t step_1 = 1, cuts_1 = 1;  // along r1
   int64_t tile = 1, tiles = 1;     // along k1, by columns only
 };
 
-/// nullopt when kept and reduced axes alternate more often than that.
+/// nullopt if kept and reduced axes alternate more often.
 std::optional<NormShape> norm_shape(const Shape& x, const Ints& axes);
 
-/// For other axes: the kernel between transpositions, kept axes first, of all that has the shape of
-/// x. `attrs` are those of the inner kernel, which reduces the last `reduced` axes.
+/// For other axes: the kernel with transpositions, kept axes first, of everything in the shape of x
+/// around it. `attrs` are those of the inner kernel, which reduces the last `reduced` axes.
 KernelPtr make_transposed_norm(const KernelCall& call, const Ints& axes, const AttrRef& attrs,
                                KernelFactory make);
 template <class A>
@@ -62,8 +62,8 @@ KernelPtr make_transposed_norm(const KernelCall& call, A a, KernelFactory make) 
 // SIMD loops over a block. By columns, `mean`, `a`, `b`, `c` and the results have an entry per
 // column, otherwise one.
 
-/// Mean, in two parts to be added in double (one float is not enough where numbers are far from 0),
-/// and sum of squared distances from it.
+/// Mean, in two parts to be added in double (one float is not enough for numbers far from 0), and
+/// the sum of squared distances from it.
 void norm_moments(bool by_columns, const NormBlock& k, const float* x, float* mean, float* rest,
                   float* squares);
 void norm_moments(bool by_columns, const NormBlock& k, const double* x, double* mean, double* rest,

@@ -13,7 +13,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// Calls f(d, std::integral_constant<int, vectors>, column): four vectors at a time, then one, then
-/// a lane.
+/// single lanes.
 template <class T, class F>
 HWY_INLINE void ForColumns(int64_t width, F&& f) {
   const hn::ScalableTag<T> full;
@@ -49,9 +49,9 @@ HWY_INLINE T SumAll(const NormBlock& k, F&& v) {
   return hn::GetLane(hn::SumOfLanes(d, all)) + hn::GetLane(tail);
 }
 
-// Two sweeps over data that is in the cache by then. The mean of what is left corrects the rounding
-// of the first: with e = mean(x - m), the mean is m + e (not rounded to one number: blocks are joined
-// by the distances of their means) and the squares are sum((x - m)^2) - n e^2.
+// Two sweeps; in the second the data is in the cache. The mean of the rest corrects the rounding of
+// the first: with e = mean(x - m), the mean is m + e (not rounded to one number: blocks are joined by
+// the distances of their means) and the squares are sum((x - m)^2) - n e^2.
 template <class T>
 void MomentsOfAll(const NormBlock& k, const T* x, T* mean, T* rest, T* squares) {
   const T n = static_cast<T>(k.rows * k.width);
@@ -161,8 +161,7 @@ void ApplyToAll(const NormBlock& k, const T* x, const T* dy, T mean, T a, T b, T
 template <bool kGrad, class T>
 void ApplyToColumns(const NormBlock& k, const T* x, const T* dy, const T* mean, const T* a,
                     const T* b, const T* c, T* y) {
-  // Rows stay whole, for the sake of the hardware's reading ahead; the coefficients are in the
-  // first cache.
+  // Whole rows, to help the hardware prefetch; the coefficients are in the first-level cache.
   for (int64_t r = 0; r < k.rows; ++r)
     ForColumns<T>(k.width, [&](auto d, auto vectors, int64_t i) {
       const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -22,7 +22,7 @@ const LateLibrary& library() {
 }
 
 const dnnl::engine& engine() {
-  // Never destroyed: kernels in static objects of the user may outlive our statics.
+  // Never destroyed: kernels in the user's static objects may outlive our statics.
   static const dnnl::engine* const kEngine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return *kEngine;
 }
@@ -67,7 +67,7 @@ Frame::Frame(const std::vector<const Op*>& ops) : bound_(ops.size()), stream_(en
 bool Frame::run(size_t i, std::initializer_list<const void*> pointers, void* scratch) {
   Bound& bound = bound_[i];
   size_t n = 0;
-  // oneDNN takes all memory as mutable; it writes only to what the primitive calls its results.
+  // oneDNN takes all memory as mutable, but writes only to what the primitive calls its results.
   for (const void* p : pointers)
     dnnl_memory_set_data_handle(bound.args[n++].memory, const_cast<void*>(p));
   dnnl_memory_set_data_handle(bound.args[n].memory, scratch);

@@ -11,9 +11,9 @@
 
 namespace horngate::native::onednn {
 
-/// While it lives, oneDNN calls of this thread stay on this thread. GNU OpenMP keeps the number per
-/// thread; the old one comes back because the thread may be the user's, with OpenMP code of its
-/// own. Forks wait: oneDNN has locks.
+/// While it lives, this thread's oneDNN calls stay on this thread. GNU OpenMP keeps the number per
+/// thread; the old one is restored because the thread may be the user's, with OpenMP code of its
+/// own. Forks wait, since oneDNN has locks.
 class OneThread {
  public:
   OneThread();
@@ -33,10 +33,10 @@ dnnl::primitive_attr user_scratchpad();
 
 /// f32 memory with these strides.
 dnnl::memory::desc strided(const dnnl::memory::dims& dims, const dnnl::memory::dims& strides);
-/// f32 memory in the order that the primitive likes best.
+/// f32 memory in the order that the primitive prefers.
 dnnl::memory::desc any_order(const dnnl::memory::dims& dims);
 
-/// A primitive and the memory that it takes, in the order in which run() gets the pointers.
+/// A primitive and the memory it takes, in the order in which run() gets the pointers.
 class Op {
  public:
   struct Arg {
@@ -56,7 +56,7 @@ class Op {
   size_t scratch_bytes_ = 0;
 };
 
-/// Copies between two layouts of the same tensor. Not defined when the layouts are equal.
+/// Copies between two layouts of the same tensor. Undefined if the layouts are equal.
 Op make_reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
 
 /// The memory objects of some ops. They hold pointers while an op runs, so each run leases its own
@@ -64,7 +64,7 @@ Op make_reorder(const dnnl::memory::desc& from, const dnnl::memory::desc& to);
 class Frame {
  public:
   explicit Frame(const std::vector<const Op*>& ops);
-  /// Runs op number i on these pointers (those of its args). Needs OneThread. False when oneDNN
+  /// Runs op number i on these pointers (those of its args). Needs OneThread. False if oneDNN
   /// failed.
   bool run(size_t i, std::initializer_list<const void*> pointers, void* scratch);
 
@@ -78,10 +78,10 @@ class Frame {
   dnnl::stream stream_;
 };
 
-/// Frames for one kernel; as many as runs and workers were ever at it at once.
+/// Frames for one kernel: as many as there have been runs and workers at the same time.
 class Frames {
  public:
-  /// The ops must live as long as this. `ready` frames are made at once.
+  /// The ops must outlive this. `ready` frames are made immediately.
   void prepare(std::vector<const Op*> ops, int64_t ready);
   std::unique_ptr<Frame> take();
   void give_back(std::unique_ptr<Frame> frame);

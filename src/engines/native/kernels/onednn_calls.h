@@ -1,6 +1,6 @@
-// oneDNN's header, with the C functions that we use (its C++ face calls them) bound at their first call: the library
-// is large and its code generator slow to start, and many programs have nothing for it to do. A function that is
-// missing in the list fails when libhorngate.so is linked.
+// oneDNN's header, with the C functions that we use (its C++ API calls them) bound at their first call: the library
+// is large and its code generator slow to start, and many programs do not need it. A function missing from the list
+// fails when libhorngate.so is linked.
 #pragma once
 
 #include "engines/native/late_library.h"

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
-// Sums of kMostRows x 2 vectors, two vectors of the panel and a factor stay in registers: of 32 or 16.
+// kMostRows x 2 vectors of sums, two vectors of the panel and a factor stay in the 32 or 16 registers.
 #if HWY_TARGET <= HWY_AVX3
 constexpr int kMostRows = 8;
 #else
@@ -26,7 +26,7 @@ constexpr int kMostRows = 6;
 
 int64_t Width() { return 2 * static_cast<int64_t>(hn::Lanes(D())); }
 
-/// kRows rows times one panel; `left` columns of it are written.
+/// kRows rows times one panel; writes `left` columns of it.
 template <int kRows>
 HWY_INLINE void Tile(const PackedProduct& p, const float* HWY_RESTRICT a,
                      const float* HWY_RESTRICT panel, float* HWY_RESTRICT c, int64_t left) {
@@ -62,7 +62,7 @@ HWY_INLINE void Tile(const PackedProduct& p, const float* HWY_RESTRICT a,
   }
 }
 
-/// One row times four panels: enough sums to hide how long a multiply-add takes.
+/// One row times four panels: enough sums to hide the latency of a multiply-add.
 HWY_INLINE void Row(const PackedProduct& p, const float* HWY_RESTRICT panels, float* c) {
   const D d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), next = 2 * lanes * p.k;
@@ -107,7 +107,7 @@ void Run(const PackedProduct& p, int64_t first, int64_t last) {
   if (p.m == 1)
     for (; j + 4 <= last && (j + 4) * width <= p.n; j += 4)
       Row(p, p.panels + j * size, p.c + j * width);
-  // As many rows as stay in the second cache, cut evenly into tiles.
+  // As many rows as stay in the second-level cache, cut evenly into tiles.
   const int64_t most =
       std::max<int64_t>(kMostRows, (int64_t{64} << 10) / std::max<int64_t>(1, p.k));
   for (int64_t start = 0; start < p.m; start += most) {

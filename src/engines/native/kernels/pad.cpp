@@ -8,7 +8,7 @@
 namespace horngate::native::kernels {
 namespace {
 
-/// An axis of x with its margins; axes without margins are part of the one before them.
+/// An axis of x with its margins; axes without margins are merged into the one before.
 struct PadAxis {
   int64_t n, low, high;
   int64_t size() const { return low + n + high; }
@@ -61,7 +61,7 @@ class Pad {
     std::fill_n(y + row_.low + row_.n, row_.high, value_);
   }
 
-  /// The row of x that a row of the result shows, or -1 in a margin.
+  /// The row of x that appears in a row of the result, or -1 in a margin.
   int64_t source_row(int64_t row) const {
     int64_t source = 0, stride = 1;
     for (size_t i = axes_.size(); i-- > 0;) {

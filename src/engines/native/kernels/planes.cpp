@@ -1,5 +1,5 @@
-// Between channels_first and channels-last. In a file of its own because elements move as integers:
-// inlined beside code that knows them as floats, that would break the rules of aliasing.
+// Conversion between channels_first and channels-last. In a separate file because elements move as
+// integers: inlined next to code that knows them as floats, that would break the aliasing rules.
 #include "engines/native/kernels/planes.h"
 
 #include "engines/native/kernels/transpose_tile.h"

@@ -1,5 +1,5 @@
-// Between channels_first and channels-last: some planes of an image as pixels with that many
-// channels.
+// Conversion between channels_first and channels-last: some planes of an image as pixels with that
+// many channels.
 #pragma once
 
 #include <cstdint>

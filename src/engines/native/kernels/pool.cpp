@@ -17,7 +17,7 @@ struct MaxOf {
   static T Start() {
     return -std::numeric_limits<T>::infinity();
   }
-  // A NaN stays, whichever comes first; Max of the instruction sets would drop some.
+  // A NaN stays, whichever comes first; the instruction sets' Max would drop some.
   template <class V>
   static HWY_INLINE V Join(V a, V x) {
     return hn::IfThenElse(hn::Or(hn::Gt(x, a), hn::IsNaN(x)), x, a);
@@ -42,7 +42,7 @@ struct SumOf {
   }
 };
 
-/// kVectors vectors of neighbouring channels at one window; x and y point at the first of them.
+/// kVectors vectors of neighbouring channels at one window; x and y point to the first of them.
 template <class Op, int kVectors, class D, class T>
 HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, const T* x, T count,
                              T* y) {
@@ -84,7 +84,7 @@ HWY_INLINE void PoolPixel(const PoolShape& s, const PoolWindow& window, const T*
   for (; c < s.c; ++c) PoolChannels<Op, 1>(one, s, window, x + c, count, y + c);
 }
 
-/// Rows [begin, end) of y, counted through all images.
+/// Rows [begin, end) of y, counted across all images.
 template <class Op, class T>
 void PoolRows(const PoolShape& s, const T* x, int64_t begin, int64_t end, T* y) {
   const int64_t rows = s.out[0] * s.out[1];
@@ -170,13 +170,13 @@ KernelPtr make_plane_pool(const PoolShape& s) {
       bytes * static_cast<size_t>(slots));
 }
 
-/// Maximum of integers: seldom, so plainly.
+/// Maximum of integers: rare, so simple.
 template <class T>
 KernelPtr make_int_pool(const PoolShape& s) {
   return kernel_of([s](const void* const* in, void* const* out, RunContext&) {
     const T* x = static_cast<const T*>(in[0]);
     T* y = static_cast<T*>(out[0]);
-    const int64_t channels = s.channels_first ? 1 : s.c;  // that lie side by side
+    const int64_t channels = s.channels_first ? 1 : s.c;  // adjacent ones
     const int64_t images = s.channels_first ? s.n * s.c : s.n;
     parallel_for(images * s.out_size() * channels, 1 << 12, [=](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -20,8 +20,8 @@ struct Image {
   T* dx;
 };
 
-/// Some vectors of channels from c on, at one window. kStore: each element has one window, nothing
-/// adds up.
+/// Some vectors of channels from c on, at one window. kStore: each element is in one window, so
+/// nothing adds up.
 template <bool kStore, int kVectors, class D, class T>
 HWY_INLINE void Spread(D d, const PoolShape& s, const PoolWindow& window, const Image<T>& image,
                        T count, int64_t pixel, int64_t c) {
@@ -121,7 +121,7 @@ void spread(const PoolShape& s, const double* x, const double* y, const double* 
   HWY_DYNAMIC_DISPATCH(Spread64)(s, x, y, dy, dx, begin, end);
 }
 
-/// Units: an image, or some of its channels when there are few images.
+/// Units: an image, or some of its channels if there are few images.
 template <class T>
 KernelPtr make_pixel_grad(const PoolShape& s) {
   // Neighbouring threads must not write to one cache line, hence blocks of 64 channels.

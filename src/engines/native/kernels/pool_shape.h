@@ -9,7 +9,7 @@
 
 namespace horngate::native {
 
-/// Always three spatial axes; those that are missing come first and have one element.
+/// Always three spatial axes; missing ones come first and have one element.
 struct PoolShape {
   using Axes = std::array<int64_t, 3>;
   int64_t n = 0, c = 0;
@@ -18,7 +18,7 @@ struct PoolShape {
 
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
-  /// Every element of x lies in exactly one window.
+  /// Whether every element of x lies in exactly one window.
   bool is_partition() const {
     for (int i = 0; i < 3; ++i)
       if (stride[i] != window[i] || low[i] != 0 || in[i] != out[i] * window[i]) return false;
@@ -34,7 +34,7 @@ struct PoolWindow {
     move(s, 1, h);
     move(s, 2, w);
   }
-  /// To element `at` of y along an axis.
+  /// Moves to element `at` of y along an axis.
   void move(const PoolShape& s, int axis, int64_t at) {
     const int64_t first = at * s.stride[axis] - s.low[axis];
     begin[axis] = std::max<int64_t>(first, 0);

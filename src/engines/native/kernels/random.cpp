@@ -1,4 +1,4 @@
-// Kernels of the float laws: groups are dealt out to threads; halves come from float32.
+// Kernels of the float distributions: threads share the groups; halves come from float32.
 #include "engines/native/kernels/random.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kGrain = 256;  // groups: 8192 floats, some 10 us
 
-// The largest value below 1 that rounding to T keeps below 1.
+// The largest value below 1 that stays below 1 when rounded to T.
 template <class T>
 constexpr float kBelowOne =
     sizeof(T) == 2 && dtype_v<T> == DType::float16 ? 1 - 0x1p-11f : 1 - 0x1p-8f;

@@ -1,15 +1,15 @@
 // Random numbers: Philox4x32-10 of Salmon et al. (SC 2011), a bijection of 128-bit counters under a
-// 64-bit key. A number depends on seed, draw, step and its position only, never on threads or
+// 64-bit key. A number depends only on seed, draw, step and its position, never on threads or
 // extent.
 //
 //   key      = seed
 //   counter  = low 64 bits: block number; high 64 bits: draw ^ rotl(step, 40)
 //
-// so streams of one seed are apart for draws < 2^40 and steps < 2^24. Eight blocks make a group of
-// 128 bytes: first words 0 and 1 of each block, then words 2 and 3 of each block. This is the order
-// in which vectors of 64-bit lanes give them, whatever their width. Element i takes its share of
-// the bytes: float32 32 bits, float64 64 bits; the normal law makes two elements of two, half a
-// group apart.
+// so streams of one seed are disjoint for draws < 2^40 and steps < 2^24. Eight blocks make a group
+// of 128 bytes: first words 0 and 1 of each block, then words 2 and 3 of each block. This is the
+// order in which vectors of 64-bit lanes produce them, whatever their width. Element i takes its
+// share of the bytes: 32 bits for float32, 64 bits for float64; the normal distribution makes two
+// elements from two, half a group apart.
 #pragma once
 
 #include <array>
@@ -52,8 +52,8 @@ inline Stream stream_of(int64_t seed, uint64_t draw, uint64_t step) {
 
 enum class Law : uint8_t { bits, uniform, normal, truncated_normal };
 
-/// Groups [first, first + count) of a stream under a law, as 32 floats or 16 doubles each. The same
-/// bits on every CPU.
+/// Groups [first, first + count) of a stream under a distribution, as 32 floats or 16 doubles each.
+/// The same bits on every CPU.
 void generate(Law law, Stream stream, uint64_t first, int64_t count, float* out);
 void generate(Law law, Stream stream, uint64_t first, int64_t count, double* out);
 /// The bits themselves, 32 words each.
@@ -61,10 +61,10 @@ void generate_bits(Stream stream, uint64_t first, int64_t count, uint32_t* out);
 /// 1 where the word is below the bound, else 0; 32 floats each.
 void generate_below(uint32_t bound, Stream stream, uint64_t first, int64_t count, float* out);
 
-/// A kernel may be asked for a part of its result that begins at a multiple of this.
+/// A kernel may be asked for a part of its result that starts at a multiple of this.
 inline constexpr int64_t kPartUnit = kGroupBytes / 4;
 
-/// Kernel of a law over a float dtype.
+/// The kernel of a distribution over a float dtype.
 KernelPtr make_law(const KernelCall& call, Law law, int64_t seed);
 
 }  // namespace horngate::native::kernels::random

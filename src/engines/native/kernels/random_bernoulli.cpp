@@ -24,8 +24,8 @@ uint64_t bits_of_one(DType t) {
   }
 }
 
-// word < limit, where limit = p 2^32 may be 2^32 itself. U is the dtype's bits; no branch on random
-// data.
+// word < limit, where limit = p 2^32 may be 2^32 itself. U is an unsigned integer of the dtype's
+// size; no branch on random data.
 template <class U>
 void fill(random::Stream stream, uint64_t limit, U one, int64_t start, int64_t n, U* out) {
   start /= kPerGroup;
@@ -43,7 +43,7 @@ void fill(random::Stream stream, uint64_t limit, U one, int64_t start, int64_t n
   });
 }
 
-// float32, which is what dropout takes.
+// float32, which dropout uses.
 void fill_floats(random::Stream stream, uint64_t limit, int64_t start, int64_t n, float* out) {
   if (limit == 0 || limit > UINT32_MAX) return void(std::fill_n(out, n, limit ? 1.0f : 0.0f));
   const auto bound = static_cast<uint32_t>(limit);

@@ -18,7 +18,7 @@ using D64 = hn::ScalableTag<double>;
 using DU64 = hn::ScalableTag<uint64_t>;
 using VU64 = hn::Vec<DU64>;
 
-// GCC contracts a product and a sum of vectors; it cannot look through an empty instruction.
+// GCC would contract a product and a sum of vectors into an FMA; an empty instruction stops it.
 template <class V>
 HWY_INLINE V Rounded(V v) {
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && !HWY_COMPILER_CLANG
@@ -43,7 +43,7 @@ HWY_INLINE hn::Vec<D> Polynomial(D d, hn::Vec<D> x, const T (&c)[N]) {
 // ---- bits ----
 
 struct Counters {
-  VU64 c0, c1, c2, c3;  // the low half of each lane counts, what is above it is ignored
+  VU64 c0, c1, c2, c3;  // the low half of each lane counts, the upper half is ignored
 };
 
 #if HWY_TARGET == HWY_SCALAR
@@ -81,7 +81,7 @@ HWY_INLINE Counters Start(VU64 block, VU64 high) {
   return {block, hn::ShiftRight<32>(block), high, hn::ShiftRight<32>(high)};
 }
 
-// Two groups at a time: one alone waits for its multiplications.
+// Two groups at a time: a single one would wait for its multiplications.
 HWY_INLINE void FillTwo(Stream stream, uint64_t group, uint64_t* HWY_RESTRICT a,
                         uint64_t* HWY_RESTRICT b) {
   const DU64 d;
@@ -113,7 +113,7 @@ HWY_INLINE void Fill(Stream stream, uint64_t group, int64_t count, uint64_t* out
   if (count) FillTwo(stream, group, out, unused);
 }
 
-// ---- numbers of bits ----
+// ---- bits to numbers ----
 
 template <class D>
 using Bits = hn::Vec<hn::RebindToUnsigned<D>>;
@@ -128,8 +128,8 @@ HWY_INLINE hn::Vec<D64> Uniform(D64 d, Bits<D64> bits) {
   return hn::Mul(hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<11>(bits))), hn::Set(d, 0x1p-53));
 }
 
-// (0, 1] with as many bits below as fit: the smallest value decides how far tails reach (6.5
-// and 9.2).
+// (0, 1] with as many low bits as fit: the smallest value decides how far the tails reach (6.5 and
+// 9.2).
 HWY_INLINE hn::Vec<D32> Positive(D32 d, Bits<D32> bits) {
   const hn::RebindToSigned<D32> di;
   const auto n = hn::ConvertTo(d, hn::BitCast(di, hn::ShiftRight<1>(bits)));
@@ -141,7 +141,7 @@ HWY_INLINE hn::Vec<D64> Positive(D64 d, Bits<D64> bits) {
   return hn::Mul(hn::Add(n, hn::Set(d, 1.0)), hn::Set(d, 0x1p-62));
 }
 
-// (-1, 1), odd multiples of 2^-24 and 2^-53: symmetric, and never an end.
+// (-1, 1), odd multiples of 2^-24 and 2^-53: symmetric, and never an endpoint.
 HWY_INLINE hn::Vec<D32> Symmetric(D32 d, Bits<D32> bits) {
   return hn::Sub(hn::Add(Uniform(d, bits), Uniform(d, bits)), hn::Set(d, 1.0f - 0x1p-24f));
 }
@@ -149,7 +149,7 @@ HWY_INLINE hn::Vec<D64> Symmetric(D64 d, Bits<D64> bits) {
   return hn::Sub(hn::Add(Uniform(d, bits), Uniform(d, bits)), hn::Set(d, 1.0 - 0x1p-53));
 }
 
-// Coefficients that differ with the precision.
+// Coefficients, which depend on the precision.
 template <class T>
 struct Constants;
 template <>
@@ -217,7 +217,7 @@ HWY_INLINE void CosSin(D d, Bits<D> word, V& cosine, V& sine) {
   const hn::RebindToSigned<D> di;
   using U = hn::TFromD<decltype(du)>;
   constexpr int kTop = 8 * sizeof(U) - 2;
-  // The nearest quarter turn, and the way from there: at most an eighth.
+  // The nearest quarter turn, and the distance from it: at most an eighth.
   const auto quarter = hn::ShiftRight<kTop>(hn::Add(word, hn::Set(du, U{1} << (kTop - 1))));
   const auto rest = hn::BitCast(di, hn::Sub(word, hn::ShiftLeft<kTop>(quarter)));
   const auto x = hn::Mul(hn::ConvertTo(d, rest), hn::Set(d, C::kTurn));

@@ -1,4 +1,4 @@
-// random_truncated_normal: the normal law within two deviations, by its inverse.
+// random_truncated_normal: the normal distribution within two deviations, by its inverse.
 #include "engines/native/kernels/random.h"
 
 namespace horngate::native::kernels {

@@ -15,7 +15,7 @@ struct Recurrence {
     if (split.inner == 1)
       return rows(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]),
                   static_cast<T*>(out[0]));
-    // Lines that are neighbours are done together, kWidth at a time, so that memory is read in rows.
+    // Neighbouring lines are done together, kWidth at a time, so that memory is read in rows.
     const int64_t groups = (split.inner + kWidth - 1) / kWidth;
     const int64_t bytes = split.n * std::min(split.inner, kWidth) * static_cast<int64_t>(sizeof(T));
     parallel_for(split.outer * groups, grain_for(bytes), [&](int64_t begin, int64_t end) {
@@ -30,7 +30,7 @@ struct Recurrence {
  private:
   static constexpr int64_t kWidth = 64, kRows = 8;
 
-  /// Each element waits for the one before it, so some rows are done at once.
+  /// Each element waits for the one before it, so several rows are done at once.
   void rows(const T* a, const T* b, T* y) const {
     const int64_t n = split.n;
     parallel_for(split.outer, grain_for(n * static_cast<int64_t>(sizeof(T))),

@@ -1,5 +1,6 @@
-// scan: runs its compiled body once per step. Slices along axis 0 are read and written in place; along another
-// axis they pass through a buffer. Carries alternate between two buffers; one that is stacked as a result lives there.
+// scan: runs its compiled body once per step. Slices along axis 0 are read and written in place; along another axis
+// they go through a buffer. Carries alternate between two buffers, but one that is also stacked as a result lives in
+// the result.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +14,7 @@ namespace {
 struct Slices {
   size_t outer = 1, run = 0, length = 0;
   bool reversed = false;
-  size_t buffer = 0;  // offset of the slice's buffer in the scratch, when it needs one
+  size_t buffer = 0;  // offset of the slice's buffer in the scratch, if it needs one
 
   Slices(const TensorType& t, int64_t axis, bool backwards) : reversed(backwards) {
     run = size_of(t.dtype);
@@ -109,7 +110,7 @@ class ScanKernel final : public Kernel {
     for (size_t i = 0; i < n_cap_; ++i) body_in[n_x_ + n_c_ + i] = in[n_x_ + n_c_ + i];
     body_in[n_x_ + n_c_ + n_cap_] = step;
     RunContext inner = context;
-    // Captures do not change from step to step.
+    // Once for all steps: captures do not change between them.
     const auto* derived = derived_elsewhere_
                               ? static_cast<const std::byte*>(in[n_x_ + n_c_ + n_cap_])
                               : scratch + derived_;
@@ -146,12 +147,13 @@ class ScanKernel final : public Kernel {
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
-  /// The result in which a carry lives: that of a step is the carry as the step finds it, or as it leaves it.
+  /// The result in which a carry lives: it stacks the carry either before (shift 0) or after (shift 1) each step.
   struct Home {
     size_t y = kNone, shift = 0;
   };
 
-  /// Captures do not change from step to step. A result that is a carry needs no copy: it is written there.
+  /// Marks captures as stable, since they do not change between steps. A result that is a carry is written in place,
+  /// so the body need not return it.
   Graph prepared_body(const Graph& from) {
     Graph body = from;
     for (size_t i = n_x_ + n_c_; i + 1 < body.inputs.size(); ++i)

@@ -1,5 +1,5 @@
-// scatter_add: zeros, then each row of updates added where its index says, in the order of the
-// updates. Threads share the rows of the result, so that no two of them add to the same place.
+// scatter_add: zeros, then each row of updates is added at its index, in the order of the updates.
+// Threads share the rows of the result, so that no two of them add to the same place.
 #include <cstring>
 
 #include "engines/native/kernels/axis.h"
@@ -21,7 +21,7 @@ struct ScatterAdd {
   void run(const I* indices, const T* updates, W* y) const {
     check_indices("scatter_add", indices, count, axis, split.n);
     if (split.inner == 0) return;  // no memory to point to
-    // Every chunk of rows looks at all indices: as many chunks as threads, no more.
+    // Every chunk of rows looks at all indices, so there are no more chunks than threads.
     const int64_t rows = split.outer * split.n, threads = thread_count();
     const int64_t work =
         split.outer * (split.n + count) * split.inner * static_cast<int64_t>(sizeof(T));
@@ -48,7 +48,7 @@ struct ScatterAdd {
 
   template <class T, class W>
   void add_row(const T* __restrict from, W* __restrict to) const {
-    constexpr int64_t kBlock = 16;  // a length that the compiler knows becomes SIMD
+    constexpr int64_t kBlock = 16;  // a length known to the compiler becomes SIMD
     int64_t k = 0;
     for (; k + kBlock <= split.inner; k += kBlock)
       for (int64_t j = 0; j < kBlock; ++j) to[k + j] += widen(from[k + j]);

@@ -14,7 +14,8 @@ KernelPtr make_slice(const KernelCall& call) {
   for (size_t i = x.ndim(); i-- > 0;) {
     const int64_t step = a.steps.empty() ? 1 : a.steps[i];
     const rules::SliceRange range = rules::slice_range(x.dim(i), a.starts[i], a.stops[i], step);
-    // A step over the whole axis takes one element; its stride is never used but must not overflow.
+    // A step over the whole axis takes one element; the stride is never used then, but must not
+    // overflow.
     axes[i] = {range.count, range.count > 1 ? src * step : src, dst};
     if (range.count > 0) offset += range.start * src;
     src *= x.dim(i);

@@ -1,4 +1,4 @@
-// softmax: rows when the axis is the last one, else groups of neighbouring columns.
+// softmax: by rows if the axis is the last one, else by groups of neighbouring columns.
 #include "engines/native/kernels/softmax.h"
 
 #include "engines/native/kernels/axis.h"
@@ -25,7 +25,7 @@ struct Softmax {
   }
 
  private:
-  // An element costs several times what moving it does.
+  // Computing an element costs several times as much as moving it.
   static constexpr int64_t kCost = 4 * sizeof(T);
 
   void rows(const T* x, T* y) const {

@@ -1,5 +1,6 @@
 // The SIMD loops of softmax and log_softmax: the maximum, the sum of exp(x - max), then the result.
-// NaN and infinite maxima need no care: they make the sum NaN, and with it all of the result.
+// NaN and infinite maxima need no special care: they make the sum NaN, and with it the whole
+// result.
 #include "engines/native/kernels/softmax_simd.h"
 #include "engines/native/fused/targets.h"  // before Highway
 
@@ -21,8 +22,8 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace math = horngate::native::fused::HWY_NAMESPACE;
 
-/// What is left of a row when full vectors have been taken: loaded with a filling, stored without
-/// it. Masks are safe at the end of memory only where the CPU has masked loads and stores.
+/// The end of a row after the full vectors: loaded with padding, stored without it. Masks are only
+/// safe at the end of memory if the CPU has masked loads and stores.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> LoadPart(D d, const T* x, int64_t count, T fill) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -64,8 +65,8 @@ HWY_INLINE T RowMax(D d, const T* x, int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, a));
 }
 
-/// Sum of exp(x - max); kKeep stores the terms in y. Two chains, because one exp does not fill the
-/// CPU.
+/// Sum of exp(x - max); kKeep stores the terms in y. Two chains, because one exp does not keep the
+/// CPU busy.
 template <bool kKeep, class D, class T>
 HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -73,7 +74,7 @@ HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
   auto a = hn::Zero(d), b = a;
   int64_t i = 0;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    if constexpr (!kKeep) {  // the next row: log_softmax waits for memory, here is time for it
+    if constexpr (!kKeep) {  // the next row: log_softmax waits for memory, and here is time for it
       hwy::Prefetch(x + n + i);
       hwy::Prefetch(x + n + i + lanes);
     }
@@ -90,7 +91,7 @@ HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
     const int64_t count = std::min(lanes, n - i);
     constexpr T kLowest = -std::numeric_limits<T>::infinity();
     const auto part = count == lanes ? hn::LoadU(d, x + i) : LoadPart(d, x + i, count, kLowest);
-    // A filling of -inf gives 0, or NaN where the sum is NaN anyway.
+    // Padding of -inf gives 0, or NaN if the sum is NaN anyway.
     const auto u = math::Exp()(d, hn::Sub(part, top));
     a = hn::Add(a, u);
     if constexpr (kKeep) StorePart(d, u, y + i, count);
@@ -129,8 +130,8 @@ HWY_INLINE void Rows(const T* x, int64_t rows, int64_t n, bool log, T* y) {
   }
 }
 
-/// kCount vectors of columns side by side, so that each row gives a good piece of memory at once.
-/// The last vector may be cut: `count` columns of it are wanted.
+/// kCount vectors of columns side by side, so that each row reads a good piece of memory at once.
+/// The last vector may be partial: `count` of its columns are wanted.
 template <int kCount, class D, class T>
 HWY_INLINE void ColumnGroup(D d, const T* x, int64_t n, int64_t stride, int64_t count, bool log,
                             T* y) {
@@ -158,7 +159,7 @@ HWY_INLINE void ColumnGroup(D d, const T* x, int64_t n, int64_t stride, int64_t 
       if (!log) store(e, y + i * stride + k * lanes);
     }
   }
-  // Now what the last step takes: log(sum) or 1 / sum.
+  // Now the operand of the last step: log(sum) or 1 / sum.
   for (int k = 0; k < kCount; ++k)
     sum[k] = log ? math::Log()(d, sum[k]) : hn::Div(hn::Set(d, T(1)), sum[k]);
   for (int64_t i = 0; i < n; ++i) {

@@ -12,7 +12,7 @@ struct Block {
   int64_t rows, first_column;
 };
 
-/// Row `row` of `from` behind what `to` holds; returns the new number of elements.
+/// Appends row `row` of `from` to `to`; returns the new number of elements.
 int64_t append_row(const SparseView& from, int64_t row, const Block& block, size_t item, int64_t at,
                    SparseBuffer& to) {
   const int64_t begin = from.indptr[row], n = from.indptr[row + 1] - begin;

@@ -27,8 +27,8 @@ void by_rows(const SparseView& a, const T* b, T* c, int64_t rows, int64_t n) {
                });
 }
 
-// c[column] += value * b[row]: elements meet in a row of c, so threads share the columns of c and
-// each sees all elements in the same order.
+// c[column] += value * b[row]: elements meet in a row of c, so threads share the columns of c, and
+// each goes through all elements in the same order.
 template <class T>
 void by_columns(const SparseView& a, const T* b, T* c, int64_t rows, int64_t columns, int64_t n) {
   const T* values = static_cast<const T*>(a.values);

@@ -1,4 +1,4 @@
-// sparse_transpose: elements counted by column, then put where their column begins.
+// sparse_transpose: counts the elements of each column, then places them where their column begins.
 #include <algorithm>
 
 #include "engines/native/sparse.h"

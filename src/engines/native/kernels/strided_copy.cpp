@@ -1,4 +1,4 @@
-// StridedCopy: rows of the innermost axis, dealt out to threads.
+// StridedCopy: rows of the innermost axis, divided among threads.
 #include "engines/native/kernels/strided_copy.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ StridedCopy::StridedCopy(const CopyAxes& axes, DType dtype)
 
 namespace {
 
-/// memcpy, but for short rows (channels, coordinates), which are not worth a call.
+/// memcpy, except for short rows (channels, coordinates), which are not worth a call.
 template <class T>
 void copy_dense(const T* src, T* dst, int64_t n) {
   constexpr int64_t kWide = 16 / sizeof(T);

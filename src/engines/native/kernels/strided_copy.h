@@ -1,5 +1,5 @@
 // StridedCopy: moves an n-dimensional block between two memories with a stride per axis. Slices,
-// reversals, concatenations and the simple transpositions are all this.
+// reversals, concatenations and simple transpositions are all of this kind.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ struct CopyAxis {
 };
 using CopyAxes = SmallVec<CopyAxis, 4>;
 
-/// Drops axes of size 1 and joins neighbours that make one longer axis on both sides.
+/// Drops axes of size 1 and joins neighbours that form one longer axis on both sides.
 CopyAxes merge_axes(const CopyAxes& axes);
 
 inline constexpr size_t kMaxCopyAxes = 64;
 
-/// Counts through the index space of some axes and keeps both offsets.
+/// Steps through the index space of some axes and tracks both offsets.
 class CopyCursor {
  public:
   CopyCursor(const CopyAxis* axes, size_t count, int64_t position);

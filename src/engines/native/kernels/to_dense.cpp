@@ -1,4 +1,5 @@
-// to_dense: a matrix in compressed rows with its zeros written out; elements at one place add up.
+// to_dense: a matrix in compressed rows with its zeros written out; elements at the same place add
+// up.
 #include <algorithm>
 
 #include "engines/native/kernels/axis.h"

@@ -6,8 +6,8 @@
 namespace horngate::native::kernels {
 namespace {
 
-/// Larger first, NaN before all numbers, equals by position. A strict order, so that rows with NaN
-/// are safe.
+/// Larger first, NaN before all numbers, equal ones by position. A strict order, so that rows with
+/// NaN are safe.
 template <class T>
 struct Ahead {
   const T* x;
@@ -24,10 +24,11 @@ template <class T>
 void top_of_row(const T* x, int64_t n, int64_t k, T* values, int32_t* at) {
   const Ahead<T> ahead{x};
   for (int64_t i = 0; i < k; ++i) at[i] = static_cast<int32_t>(i);
-  std::make_heap(at, at + k, ahead);  // the last of the k on top
+  std::make_heap(at, at + k, ahead);  // the worst of the k on top
   auto bound = widen(x[at[0]]);
   for (int64_t i = k; i < n; ++i) {
-    // Most elements end here: not above the last of the best, and an equal one comes too late.
+    // Most elements end here: they do not exceed the worst of the best, and a later one loses a
+    // tie.
     if (widen(x[i]) <= bound || !ahead(static_cast<int32_t>(i), at[0])) continue;
     std::pop_heap(at, at + k, ahead);
     at[k - 1] = static_cast<int32_t>(i);

@@ -1,4 +1,4 @@
-// transpose: after joining axes that stay together, either rows that are copied whole, or 2-D
+// transpose: after joining axes that stay together, either copies of whole rows, or 2-D
 // transpositions of the axis that is dense in x against the one that is dense in the result.
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/strided_copy.h"
@@ -23,7 +23,7 @@ CopyAxes result_axes(const Shape& x, const Ints& perm) {
   return merge_axes(axes);
 }
 
-/// The last axis stays in place: copies of rows, unless a row is so short that it can count as one
+/// The last axis stays in place: rows are copied, unless a row is so short that it can count as one
 /// element.
 bool fold_row(CopyAxes& axes, int64_t& element_bytes) {
   const int64_t n = axes.back().n, bytes = n * element_bytes;
@@ -37,8 +37,8 @@ bool fold_row(CopyAxes& axes, int64_t& element_bytes) {
   return true;
 }
 
-/// Rows of the result that one work item covers: long enough for the CPU to see 16 streams to read
-/// ahead in, shorter when there would be too few items for many threads.
+/// Rows of the result per work item: long enough for the CPU to prefetch from its 16 streams,
+/// shorter if there would be too few items for many threads.
 constexpr int64_t kLongStrip = 512, kShortStrip = 64, kEnoughItems = 32;
 
 template <class T>
@@ -55,7 +55,7 @@ class Transpose {
     for (const CopyAxis& a : outer_) blocks_ *= a.n;
     strip_ = kLongStrip;
     while (strip_ > kShortStrip && blocks_ * strips() < kEnoughItems) strip_ /= 2;
-    // Streamed stores need rows that begin at 16 bytes.
+    // Streaming stores need rows that start at multiples of 16 bytes.
     bool aligned = row_.dst * sizeof(T) % 16 == 0;
     for (const CopyAxis& a : outer_) aligned = aligned && a.dst * sizeof(T) % 16 == 0;
     const int64_t elements = blocks_ * row_.n * column_.n;

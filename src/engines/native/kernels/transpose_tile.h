@@ -1,5 +1,5 @@
 // transpose_block: dst[i * dst_stride + j] = src[j * src_stride + i], in tiles that stay in the
-// first cache.
+// first-level cache.
 #pragma once
 
 #ifdef __SSE2__
@@ -19,7 +19,7 @@ struct Bytes16 {
   uint64_t low, high;
 };
 
-/// A tile of rows x columns known to the compiler.
+/// A tile whose size, rows x columns, the compiler knows.
 template <int kRows, int kColumns, class T>
 inline void transpose_small(const T* src, int64_t src_stride, T* dst, int64_t dst_stride) {
   for (int i = 0; i < kRows; ++i)
@@ -49,8 +49,8 @@ struct Vector16<uint64_t> {
 /// Results of this size are out of the caches before anybody reads them.
 inline constexpr int64_t kStreamBytes = int64_t{16} << 20;
 
-/// Stores 16 bytes. A streamed store goes past the caches: the line is not read first, which pays
-/// where the result is larger than they are.
+/// Stores 16 bytes. A streaming store bypasses the caches: the line is not read first, which pays
+/// if the result is larger than they are.
 template <bool kStream, class V>
 inline void store_16(void* to, const V& v) {
 #ifdef __SSE2__
@@ -62,15 +62,15 @@ inline void store_16(void* to, const V& v) {
   std::memcpy(to, &v, sizeof v);
 }
 
-/// Streamed stores become visible to other threads in order with what follows.
+/// Makes streaming stores visible to other threads before anything that follows.
 inline void end_streaming() {
 #ifdef __SSE2__
   _mm_sfence();
 #endif
 }
 
-/// A square of 16-byte rows, in the registers that every x86-64 and ARM has. One round interleaves
-/// row i with row i + n/2, which rotates the bits of (row, column) by one place; log2(n) rounds
+/// A square of 16-byte rows, in registers that every x86-64 and ARM has. One round interleaves row
+/// i with row i + n/2, which rotates the bits of (row, column) by one place; log2(n) rounds
 /// exchange row and column.
 template <bool kStream, class T, size_t... kLane>
 inline void transpose_square(const T* src, int64_t src_stride, T* dst, int64_t dst_stride,
@@ -95,7 +95,7 @@ inline void transpose_square(const T* src, int64_t src_stride, T* dst, int64_t d
   for (int i = 0; i < kN; ++i) store_16<kStream>(dst + i * dst_stride, r[i]);
 }
 
-/// A full tile: kTile x kTile, whole lines of dst one after the other.
+/// A full tile: kTile x kTile, whole lines of dst one after another.
 template <bool kStream, int kTile, class T>
 inline void transpose_tile(const T* src, int64_t src_stride, T* dst, int64_t dst_stride) {
   if constexpr (sizeof(T) == 16) {

@@ -1,4 +1,4 @@
-// Winograd's way for 3x3 filters with stride 1: 4x4 pixels of y come from a 6x6 window of x through
+// Winograd's method for 3x3 filters with stride 1: 4x4 pixels of y come from a 6x6 window of x through
 // 36 products per pair of channels instead of 144. With the points 0, a, -a, b, -b and infinity,
 //   y = A^T [(G w G^T) . (B^T x B)] A      and      dw = G^T [(B^T x B) . (A dy A^T)] G,
 // where each of the 36 places of the bracket is a matrix product over channels (y) or windows (dw).
@@ -10,18 +10,18 @@
 namespace horngate::native::winograd {
 
 inline constexpr int64_t kTile = 4, kWindow = 6, kPlaces = 36;
-/// Channels that go together; numbers of channels are multiples of it.
+/// Channels processed together; numbers of channels are multiples of it.
 inline constexpr int64_t kLine = 16;
 
-/// Whether this machine has vectors for it.
+/// Whether this machine's vectors make it fast.
 bool is_fast();
 
-/// Pixels of an image, all of whose channels follow each other.
+/// Pixels of an image; the channels of each are contiguous.
 template <class T>
 struct Pixels {
-  T* first;  // pixel (0, 0) of a window or tile; may lie outside of the image
+  T* first;  // pixel (0, 0) of a window or tile; may lie outside the image
   int64_t row_stride, pixel_stride;
-  // Rows and columns of the window or tile that are inside of the image.
+  // Rows and columns of the window or tile that lie inside the image.
   int64_t row_begin, row_end, column_begin, column_end;
 };
 
@@ -35,7 +35,7 @@ void transform_back(const float* from, int64_t place_stride, int64_t channels,
 void transform_tile(const Pixels<const float>& dy, int64_t channels, float* to,
                     int64_t place_stride, int64_t line_stride);
 
-/// Weights [3][3][c][o] whose channels are `total` in the products, these from number `at` on.
+/// Weights [3][3][c][o]; the products have `total` channels, of which these start at number `at`.
 struct WeightPart {
   int64_t c, o, total, at;
 };
@@ -47,7 +47,8 @@ void transform_weights_back(const WeightPart& part, const float* from, int64_t p
                             int64_t begin, int64_t end, float* dw);
 
 /// to[i * to_stride + j] = from[j * from_stride + i] for i < rows, j < columns. `past_caches`: lines of
-/// the result that are written as a whole are not read first, which pays where it is larger than caches.
+/// the result that are written whole are not read first, which pays if the result is larger than the
+/// caches.
 void transpose(const float* from, int64_t from_stride, float* to, int64_t to_stride, int64_t rows,
                int64_t columns, bool past_caches = false);
 

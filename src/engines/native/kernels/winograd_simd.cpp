@@ -17,7 +17,7 @@ namespace horngate::native::winograd {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Lines are whole vectors. Where the vectors are longer than a line, only a line's lanes are used.
+// Lines are whole vectors. If vectors are longer than a line, only a line's lanes are used.
 using D = hn::CappedTag<float, kLine>;
 using V = hn::Vec<D>;
 constexpr D d;
@@ -89,7 +89,7 @@ HWY_INLINE void WeightsBack(const V* HWY_RESTRICT s, int step, V* HWY_RESTRICT r
   r[2] = hn::MulAdd(C(kBB), q, hn::MulAdd(C(kAA), p, s[5 * step]));
 }
 
-/// Pixel (i, j) of a window or tile at channel c: 0 outside of the image.
+/// Pixel (i, j) of a window or tile at channel c: 0 outside the image.
 template <bool kInside>
 HWY_INLINE V LoadPixel(const Pixels<const float>& x, int i, int j, int64_t c) {
   if (!kInside && (i < x.row_begin || i >= x.row_end || j < x.column_begin || j >= x.column_end))
@@ -97,7 +97,8 @@ HWY_INLINE V LoadPixel(const Pixels<const float>& x, int i, int j, int64_t c) {
   return hn::LoadU(d, x.first + i * x.row_stride + j * x.pixel_stride + c);
 }
 
-/// Asks for what the tile after the next will touch: too many streams for the hardware to follow.
+/// Prefetches what the tile after the next will touch: there are too many streams for the hardware
+/// to follow.
 HWY_INLINE void Fetch(const float* p) { __builtin_prefetch(p); }
 
 template <int kSize, class T>
@@ -248,7 +249,8 @@ HWY_INLINE hn::Vec<DV> LoadFours(DV dv, const float* first, int64_t stride) {
   }
 }
 
-/// Squares of 4x4, as many side by side as a vector holds. The last ones overlap those before.
+/// Squares of 4x4, as many side by side as fit in a vector. The last ones overlap their
+/// predecessors.
 template <bool kStream, class DV>
 void TransposeAs(DV dv, const float* from, int64_t from_stride, float* to, int64_t to_stride,
                  int64_t rows, int64_t columns) {
@@ -308,7 +310,7 @@ void Transpose(const float* from, int64_t from_stride, float* to, int64_t to_str
 
 // --- the products -----------------------------------------------------------------------------
 
-// Sums in registers: two columns of vectors, and as many rows as leave room for what they take in.
+// Sums in registers: two columns of vectors, and as many rows as leave room for the factors.
 constexpr int kMostRows = HWY_TARGET <= HWY_AVX3 ? 14 : 6;
 
 template <int kRows, int kVectors, bool kAdd>

@@ -1,5 +1,4 @@
-// for_units: runs numbered pieces of work on the pool, each worker with a slot of scratch of its
-// own.
+// for_units: runs numbered pieces of work on the pool; each worker has its own slot of scratch.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +10,14 @@
 
 namespace horngate::native {
 
-/// How many slots of scratch a kernel with that many pieces of work asks for when it is made.
+/// How many slots of scratch a kernel with that many pieces of work should ask for when it is made.
 inline int64_t slots_for(int64_t units) {
   return std::clamp<int64_t>(units, 1, std::max(1, thread_count()));
 }
 
-/// Calls f(slot, unit) for each unit; no two calls with the same slot overlap. Each slot
-/// begins with neighbouring units and then helps the others, so what a unit writes must not depend
-/// on its slot. f must not throw.
+/// Calls f(slot, unit) for each unit; no two calls with the same slot overlap. Each slot starts
+/// with neighbouring units and then helps the others, so what a unit writes must not depend on its
+/// slot. f must not throw.
 template <class F>
 void for_units(int64_t units, int64_t slots, F&& f) {
   if (slots <= 1 || units <= 1) {
