@@ -10,7 +10,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// Both operands in one carrier; only bools come in two.
+/// Both operands in the same carrier; only bools may come in two.
 std::pair<Val, Val> pair_of(const LowerCall& c, uint32_t i, uint32_t j) {
   const Val &a = c.in(i), &d = c.in(j);
   return {a, c.b.cast(d, a.type)};
@@ -45,7 +45,7 @@ Val quotient(const LowerCall& c) {
   return z;
 }
 
-// Of integers. The library multiplies by the reciprocal, so that the quotient may miss: what is left tells.
+// For integers. The library multiplies by the reciprocal, so the quotient may be off; the remainder tells.
 Val floor_quotient(Build& b, const Val& x, const Val& y) {
   const Val q = b.un(Un::kFloor, divide(b, x, y));
   const Val rest = b.bin(Bin::kMinus, x, b.mul(q, y));
@@ -58,7 +58,7 @@ Val floor_quotient(Build& b, const Val& x, const Val& y) {
 Val floordiv(const LowerCall& c) {
   const auto [x, y] = pair_of(c, 0, 1);
   Val q = floor_quotient(c.b, x, y);
-  // By zero anything may come, but it must be a number of the dtype.
+  // Division by zero may give anything, as long as it is a number of the dtype.
   q = c.b.select(c.b.bin(Bin::kEqual, y, 0), c.b.scalar(x.type, 0), q);
   return wrapped(c.b, q, c.dtype());
 }
@@ -74,8 +74,9 @@ Val mod(const LowerCall& c) {
   return b.cast(wrapped(b, r, c.dtype()), carrier(c.dtype()));
 }
 
-/// Powers of |x| with the sign that x and y give them: NaN where x < 0 is finite and y not whole. The library gives NaN
-/// for all large powers of negative numbers, and 0 for all powers of 0 but the zeroth. (Of -0 it does not know the sign.)
+/// Powers of |x| with the sign that x and y imply: NaN where x < 0 is finite and y is not whole. The library gives NaN
+/// for all large powers of negative numbers, and 0 for all powers of 0 but the zeroth. (It does not know the sign of
+/// -0.)
 Val any_power(Build& b, const Val& x, const Val& y) {
   const Val size = b.un(Un::kAbs, x), is_zero = b.bin(Bin::kEqual, x, 0);
   Val z = b.bin(Bin::kPow, size, y);
@@ -89,7 +90,7 @@ Val any_power(Build& b, const Val& x, const Val& y) {
   return b.select(b.bin(Bin::kLess, x, 0), below, z);
 }
 
-/// Whether an operand is known, and all of its elements are small whole numbers from 0 on.
+/// Whether an operand is known and all of its elements are small whole numbers, at least 0.
 bool counts(const LowerCall& c, uint32_t operand) {
   const hg_buffer* known = c.to.constant(c.node.in[operand]);
   if (!known) return false;
@@ -141,7 +142,7 @@ Val select(const LowerCall& c) {
   return z;
 }
 
-/// Loops over more than kMostAxes axes are beyond the library.
+/// The library cannot loop over more than kMostAxes axes.
 bool few_axes(const hg_graph& g, const hg_node& n) {
   std::vector<Dims> operands;
   for (uint32_t i = 0; i < n.n_in; ++i) operands.push_back(dims_of(*g.value[n.in[i]]));
@@ -150,8 +151,8 @@ bool few_axes(const hg_graph& g, const hg_node& n) {
 
 }  // namespace
 
-// The library multiplies by the reciprocal, which is 0 for 0 and infinite for most numbers below the normal ones: those
-// are made larger, together with what they divide.
+// The library multiplies by the reciprocal, which is 0 for 0 and infinite for most subnormal numbers: those are scaled
+// up, together with what they divide.
 Val divide(Build& b, const Val& a, const Val& d) {
   const double tiny = d.type == DataType::kFloat ? 0x1p-120 : 0x1p-1000;
   if (d.never_zero || d.low > tiny) return b.bin(Bin::kDivide, a, d);
@@ -161,7 +162,7 @@ Val divide(Build& b, const Val& a, const Val& d) {
   return b.select(b.bin(Bin::kEqual, d, 0), b.bin(Bin::kTimes, a, kInf), q);
 }
 
-// The library's answer is the second operand where one of them is NaN.
+// If one operand is NaN, the library gives the second one.
 Val maximum(Build& b, const Val& a, const Val& d, bool larger) {
   const Bin op = larger ? Bin::kMax : Bin::kMin;
   Val z;
@@ -205,7 +206,7 @@ void add_binary(Table& t) {
   for (auto name : {"add", "sub", "mul", "div", "floordiv", "mod", "pow", "maximum", "minimum",
                     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "select"})
     t[name].fits = few_axes;
-  // Quotients of floats may be so large that no digit of what is left is known, or infinite: native has them.
+  // Quotients of floats may be infinite, or so large that no digit of the remainder is known: left to native.
   for (auto name : {"floordiv", "mod"})
     t[name].fits = [](const hg_graph& g, const hg_node& n) {
       return few_axes(g, n) && !is_float(g.value[n.out[0]]->dtype);

@@ -11,7 +11,7 @@ namespace {
 
 const std::wstring kNoName;
 
-/// Runs a constructor of the library on memory of ours and takes the result over.
+/// Runs a constructor of the library on our memory and takes over the result.
 template <class T, class F>
 T construct(F&& constructor) {
   alignas(T) unsigned char bytes[sizeof(T)];
@@ -189,7 +189,7 @@ Val Build::reshape(const Val& x, const Dims& dims) {
 Val Build::transpose(const Val& x, const std::vector<int64_t>& perm) {
   Dims dims;
   for (int64_t p : perm) dims.push_back(x.dims[static_cast<size_t>(p)]);
-  // Axes of size 1 leave, and axes that stay neighbours become one: the library takes few axes at a time.
+  // Drop axes of size 1, and merge axes that stay neighbours: the library takes few axes at a time.
   std::vector<std::vector<int64_t>> groups;
   for (int64_t p : perm) {
     if (x.dims[static_cast<size_t>(p)] == 1) continue;
@@ -217,7 +217,7 @@ Val Build::transpose(const Val& x, const std::vector<int64_t>& perm) {
     merged.push_back(n);
   }
   const Val m = reshape(x, merged);
-  std::vector<Axis> axes;  // the library's order: fastest first
+  std::vector<Axis> axes;  // in the library's order: fastest first
   Dims out;
   for (size_t i = groups.size(); i-- > 0;) axes.push_back(axis(m, place[i]));
   for (size_t i = 0; i < groups.size(); ++i) out.push_back(merged[place[i]]);
@@ -245,7 +245,7 @@ Val Build::slices(const Val& x, const Dims& starts, const Dims& stops, const Dim
   for (size_t i = 0; i < dims.size(); ++i) {
     if (starts[i] == 0 && stops[i] == x.dims[i] && steps[i] == 1) continue;
     dims[i] = (stops[i] - starts[i] + steps[i] - 1) / steps[i];
-    const bool one = dims[i] == 1;  // a step must fit into what is taken
+    const bool one = dims[i] == 1;  // the library wants steps that fit into what is taken
     axes.push_back(axis(x, i));
     from.push_back(static_cast<int>(starts[i]));
     to.push_back(static_cast<int>(one ? starts[i] + 1 : stops[i]));
@@ -289,7 +289,7 @@ Val Build::reduce(const wchar_t* op, const Val& x, const std::vector<int64_t>& a
   Dims out = x.dims;
   for (int64_t a : axes) out[static_cast<size_t>(a)] = 1;
   if (out == x.dims) return x;
-  // Neighbours that are all reduced or all kept become one axis. The library reduces two such at a time.
+  // Merge neighbours that are all reduced or all kept, since the library reduces only two such axes at a time.
   Dims merged;
   std::vector<int64_t> gone;
   bool before = false;

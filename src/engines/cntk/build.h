@@ -17,7 +17,7 @@ struct Val {
   Variable v;
   DataType type = DataType::kFloat;
   Dims dims;
-  double low = -std::numeric_limits<double>::infinity();  // no element is less; NaN may be there
+  double low = -std::numeric_limits<double>::infinity();  // no element is less; there may be NaN
   bool never_zero = false;   // no element is 0 (nor so small as to count as 0)
   bool is_constant = false;  // known while building, and without NaN
   bool is_leaf = false;      // an input or constant, which no operation made
@@ -29,15 +29,15 @@ struct Window {
   Dims strides, low, high;  // low and high: padding
 };
 
-/// Memory of constants, which the library aliases: it must live as long as the graph.
+/// Memory of constants. The library refers to it, so it must live as long as the graph.
 using Memory = std::vector<std::shared_ptr<unsigned char[]>>;
 
 class Build {
  public:
   explicit Build(const Library& library) : l_(library) {}
 
-  /// A value that is fed: its memory, which is ours, is filled before each run. The library would take arguments of
-  /// one type only, and copy them.
+  /// A value that is fed: its memory, which is ours, is filled before each run. The library would accept arguments
+  /// of one type only, and copy them.
   Val input(DataType type, const Dims& dims, std::shared_ptr<unsigned char[]>& memory);
   /// A value that the caller of the library's evaluation passes as an argument.
   Val argument(DataType type, const Dims& dims);
@@ -46,7 +46,7 @@ class Build {
   Val scalar(DataType type, double value);
 
   Val un(Un op, const Val& x);
-  /// Broadcasts as NumPy does; a number takes the type of the other operand.
+  /// Broadcasts like NumPy; a number takes the type of the other operand.
   Val bin(Bin op, const Val& a, const Val& b);
   Val bin(Bin op, const Val& a, double b) { return bin(op, a, scalar(a.type, b)); }
   Val bin(Bin op, double a, const Val& b) { return bin(op, scalar(b.type, a), b); }
@@ -61,7 +61,7 @@ class Build {
   Val broadcast(const Val& x, const Dims& dims);
   /// Elements start, start + step, .. below stop of one axis; step > 0.
   Val slice(const Val& x, size_t axis, int64_t start, int64_t stop, int64_t step = 1);
-  /// The same on several axes at once; those of the whole axis cost nothing.
+  /// The same on several axes at once; whole axes cost nothing.
   Val slices(const Val& x, const Dims& starts, const Dims& stops, const Dims& steps);
   Val reverse(const Val& x, size_t axis);
   Val concat(const std::vector<Val>& parts, size_t axis);
@@ -82,13 +82,13 @@ class Build {
   /// x (n, c, spatial..); padding does not count.
   Val pool(bool is_max, const Val& x, const Dims& window, const Window& by, const Dims& out);
 
-  /// dy goes to the largest element of each window of x; windows fill x and do not overlap.
+  /// dy goes to the largest element of each window of x; the windows fill x without overlapping.
   Val unpool(const Val& dy, const Val& x, const Dims& window);
 
   FunctionPtr combine(const std::vector<Val>& outputs);
   const Library& library() const { return l_; }
   size_t size() const { return size_; }    // operations so far
-  size_t bytes() const { return bytes_; }  // of the values that they make, and of all that is fed
+  size_t bytes() const { return bytes_; }  // of the values they make, and of all that is fed
   Memory take_memory() { return std::move(memory_); }
 
  private:
@@ -102,9 +102,9 @@ class Build {
   std::map<std::pair<DataType, uint64_t>, Val> scalars_;
 };
 
-/// What the library's element-wise loops take, after neighbours that repeat alike have become one axis.
+/// The most axes in the library's element-wise loops, after merging neighbours that repeat alike.
 constexpr size_t kMostAxes = 5;
-/// The operands' shapes with such neighbours merged; as they are when there are few axes.
+/// The operands' shapes with such neighbours merged; unchanged if there are few axes.
 std::vector<Dims> merge_axes(const Dims& out, std::vector<Dims> operands);
 NDShape reversed(const Dims& dims);
 Dims broadcast_dims(const Dims& a, const Dims& b);

@@ -8,10 +8,10 @@
 namespace horngate::cntk {
 namespace {
 
-// Operations of the library in a piece: few enough for its recursion, many enough for a call to be cheap.
+// Library operations per piece: few enough for its recursion, many enough to make a call cheap.
 constexpr size_t kPieceSize = 250;
 
-// An operation of the library with all that belongs to it, as measured on nets without data.
+// Memory of a library operation with all that belongs to it, as measured on nets without data.
 constexpr size_t kBytesOfOperation = 3500;
 
 Port make_port(const Val& v, int32_t dtype, uint32_t at) {
@@ -90,7 +90,7 @@ class Compiler {
     for (uint32_t k = 0; k < n.n_out; ++k) made_.push_back(n.out[k]);
   }
 
-  /// Outputs that are inputs, constants, or outputs a second time.
+  /// Outputs that are inputs, constants, or repeated outputs.
   void copy_the_rest() {
     for (uint32_t i = 0; i < g_.n_out; ++i) {
       const uint32_t v = g_.out[i];
@@ -106,7 +106,7 @@ class Compiler {
     }
   }
 
-  /// Ends a piece before node `next`: what that and later ones read, and outputs, leave it.
+  /// Ends a piece before node `next`: what that and later nodes read, and outputs, leave it.
   void cut(uint32_t next) {
     Piece piece;
     wanted_.clear();
@@ -141,7 +141,7 @@ class Compiler {
     const std::vector<Variable> made = l_.outputs(piece.function.get());
     for (size_t i = 0; i < piece.out.size(); ++i) piece.out[i].variable = made.at(i);
     for (const auto& [v, at] : crossing) {
-      // The next pieces see a fed value, in the memory that this one writes.
+      // For later pieces it is a fed value, in the memory that this piece writes.
       const Val& old = wanted_[at];
       Val fresh = b_.input(old.type, old.dims, piece.out[at].stage);
       fresh.low = to_.values[v].low;
@@ -157,7 +157,7 @@ class Compiler {
     }
   }
 
-  /// What no operation made, or what is wanted twice (under two dtypes), gets an operation of its own.
+  /// A value that no operation made, or that is wanted twice (under two dtypes), gets its own operation.
   Val own(const Val& y) {
     bool is_plain = !y.is_leaf;
     for (const Val& w : wanted_) is_plain &= !(w.v == y.v);

@@ -1,4 +1,4 @@
-// Between the caller's dtypes and the floats that carry them inside CNTK.
+// Conversion between the caller's dtypes and the floats that carry them inside CNTK.
 #include "cntk/convert.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr double kExact = 9007199254740992.0;  // 2^53
                          std::to_string(v) + ".");
 }
 
-/// Whether a double is the same number; the ends of the range count as such ("to the end").
+/// Whether a double holds the number; the ends of the range always count as held ("to the end").
 template <class T>
 bool is_exact(T v) {
   if constexpr (sizeof(T) < 8) return true;
@@ -38,7 +38,7 @@ void copy_as(const void* from, void* to, int64_t n) {
   }
 }
 
-/// Calls f with a value of the C++ type of a dtype that rides in another.
+/// Calls f with a value of the C++ type of a dtype that another one carries.
 template <class F>
 void with_dtype(int32_t dtype, F&& f) {
   switch (dtype) {
@@ -66,7 +66,7 @@ void narrow_to(const void* from, void* to, int64_t n) {
       q[i] = p[i] != 0;
     } else if constexpr (std::is_integral_v<T>) {
       const auto v = static_cast<double>(p[i]);
-      // What is beyond all integers is held at their ends; NaN is anybody's guess.
+      // What is beyond all integers becomes the nearest limit; NaN may become anything.
       if (std::abs(v) < 0x1p63)
         q[i] = static_cast<T>(static_cast<int64_t>(v));
       else
@@ -82,7 +82,7 @@ void narrow_to(const void* from, void* to, int64_t n) {
 
 void widen(const void* from, int32_t dtype, void* to, DataType carrier, int64_t n) {
   with_dtype(dtype, [&]<class T>(T) {
-    // A bool is read as the byte that it is: 0 or 1.
+    // A bool is read as a byte, 0 or 1.
     using From = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
     carrier == DataType::kFloat ? copy_as<From, float>(from, to, n)
                                 : copy_as<From, double>(from, to, n);

@@ -1,7 +1,7 @@
-// Convolution and its two gradients. The library convolves (n, c, rows, cols) without dilation; kernels are spread
-// with zeros for that, and both gradients are convolutions again:
-//   to x:      dy spread by the strides, with the kernel turned around and its channels exchanged
-//   to kernel: x with samples as channels, with dy spread by the strides as the kernel
+// Convolution and its two gradients. The library convolves (n, c, rows, cols) without dilation, so kernels are spread
+// with zeros, and both gradients are convolutions again:
+//   for x:      dy spread by the strides, with the kernel reversed and its channels exchanged
+//   for kernel: x with samples as channels, with dy spread by the strides as the kernel
 // Axes are moved in steps that leave long rows: the library's loops are slow on short ones.
 #include <algorithm>
 
@@ -25,7 +25,7 @@ struct Geometry {
   bool channels_first() const { return first == 2; }
 };
 
-/// `by` - 1 zeros between neighbours of the axes from `first` on.
+/// Puts `by` - 1 zeros between neighbours on the axes from `first` on.
 Val spread(Build& b, const Val& x, size_t first, const Dims& by) {
   Val y = x;
   for (size_t i = 0; i < by.size(); ++i) {
@@ -43,9 +43,9 @@ Val spread(Build& b, const Val& x, size_t first, const Dims& by) {
   return y;
 }
 
-/// What remains for the library to pad. Only what it does well: steps of 1, padding of at most half a kernel that
-/// is no larger than x, and as much on both sides where there are groups (else it takes all channels from the first).
-/// Otherwise zeros are added here; padding of less than nothing is cut away.
+/// What the library should pad itself. Only what it does well: steps of 1, padding of at most half a kernel that is
+/// no larger than x, and the same on both sides if there are groups (else it takes all channels from the first).
+/// Otherwise zeros are added here; negative padding is cut away.
 Val padded(Build& b, const Val& x, size_t first, const Dims& kernel, Window& by, int64_t groups) {
   bool fits = true;
   for (size_t i = 0; i < kernel.size(); ++i) {
@@ -66,7 +66,7 @@ Val padded(Build& b, const Val& x, size_t first, const Dims& kernel, Window& by,
   return b.pad(b.slices(x, starts, stops, Dims(x.rank(), 1)), before, after, 0);
 }
 
-/// Groups of channels. The library has them for two axes; else each group is a convolution of its own.
+/// Groups of channels. The library has them for two axes; otherwise each group is a separate convolution.
 Val grouped(Build& b, const Val& x, const Val& w, const Window& by, int64_t groups) {
   if (groups == 1 || by.strides.size() == 2) return b.conv(x, w, by, groups);
   const int64_t in = x.dims[1] / groups, out = w.dims[0] / groups;
@@ -77,7 +77,7 @@ Val grouped(Build& b, const Val& x, const Val& w, const Window& by, int64_t grou
   return b.concat(parts, 1);
 }
 
-/// A convolution of one axis is one of two, of which the other has size 1.
+/// A convolution over one axis is done over two, one of them of size 1.
 Val convolve(const LowerCall& c, const Val& x, const Val& w, Window by, int64_t groups) {
   Build& b = c.b;
   Dims xd = x.dims, wd = w.dims;
@@ -94,7 +94,7 @@ Val convolve(const LowerCall& c, const Val& x, const Val& w, Window by, int64_t 
   return b.reshape(y, out);
 }
 
-/// Numbers from, from + 1, .. put at the end.
+/// Appends the numbers from, from + 1, ..
 Dims with_range(Dims head, size_t from, size_t n) {
   for (size_t i = 0; i < n; ++i) head.push_back(static_cast<int64_t>(from + i));
   return head;
@@ -118,7 +118,7 @@ Val conv_input_grad(const LowerCall& c) {
   Geometry g(c.attrs);
   const auto s = static_cast<int64_t>(g.spatial);
   Val dy = spread(b, c.in(0), g.first, g.window.strides);
-  // The taps in one row, backwards; then zeros between them.
+  // The taps in one row, reversed; then zeros between them.
   const Val& kernel = c.in(1);  // (spatial.., c / groups, out)
   const int64_t in = kernel.dims[g.spatial], out = kernel.dims[g.spatial + 1];
   const int64_t taps = count(kernel.dims) / (in * out);
@@ -169,7 +169,7 @@ Val conv_filter_grad(const LowerCall& c) {
   const Val& x = c.in(0);
   const Val dy = spread(b, c.in(1), g.first, g.window.strides);
   const Dims kernel = c.out_dims();  // (spatial.., c / groups, out)
-  // Padding so that a window as large as dy has as many places as the kernel has taps.
+  // Padding with which a window as large as dy has as many places as the kernel has taps.
   Window by{g.dilation, g.window.low, {}};
   for (size_t i = 0; i < g.spatial; ++i)
     by.high.push_back((kernel[i] - 1) * g.dilation[i] + dy.dims[g.first + i] - x.dims[g.first + i] -

@@ -1,4 +1,5 @@
-# The CNTK libraries name two MPI libraries. Stand-ins with these names are built here and lie beside the plug-in.
+# The CNTK libraries name two MPI libraries. Stand-ins with these names are built here and placed beside the
+# plug-in.
 set(cntk_dir "${PROJECT_SOURCE_DIR}/src/engines/cntk")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
   "${cntk_dir}/mpi_names.txt" "${cntk_dir}/stand_in/mpi.cpp.in")
@@ -20,7 +21,7 @@ foreach(library IN ITEMS mpi:12 mpi_cxx:1)
     set(source "${cntk_dir}/stand_in/mpi_cxx.cpp")
   endif()
   add_library(horngate_cntk_${stem} MODULE "${source}")
-  # A module has no soname of its own; these need one, for the loader to find them by it.
+  # A module has no soname; these need one, so that the loader finds them by it.
   set_target_properties(horngate_cntk_${stem} PROPERTIES
     PREFIX "" SUFFIX "" OUTPUT_NAME "lib${stem}.so.${so}"
     LIBRARY_OUTPUT_DIRECTORY "${HORNGATE_ENGINE_DIR}/cntk")

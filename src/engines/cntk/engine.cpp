@@ -10,9 +10,9 @@ namespace horngate::cntk {
 namespace {
 
 int fill(hg_status* status, int32_t code, std::string text) {
-  // The library adds where it was called; that is of no use to anybody here.
+  // The library appends a call stack, which helps nobody here.
   if (const size_t stack = text.find("\n\n"); stack != std::string::npos) text.resize(stack);
-  // Nor is the list of the graph's inputs, which comes first.
+  // Nor does the list of the graph's inputs, which comes first.
   if (const size_t at = text.find("' Forward: "); at != std::string::npos) {
     const size_t start = text.rfind("Function '", at);
     if (start != std::string::npos) text.erase(start, at + 11 - start);
@@ -21,7 +21,7 @@ int fill(hg_status* status, int32_t code, std::string text) {
   return engines::fail(status, code, text);
 }
 
-/// Runs f; what it throws becomes a status, never an exception for the host.
+/// Runs f; an exception becomes a status and never reaches the host.
 template <class F>
 int guarded(hg_status* status, const char* prefix, F&& f) noexcept {
   try {

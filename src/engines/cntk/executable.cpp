@@ -8,7 +8,7 @@
 namespace horngate::cntk {
 namespace {
 
-// With fewer multiplications in every product, a second thread costs more than it brings.
+// If every product has fewer multiplications than this, a second thread costs more than it gains.
 constexpr double kWorthThreads = 2e7;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A compiled graph: CNTK functions one after the other, and how buffers become their values.
+// A compiled graph: CNTK functions one after another, and how buffers become their values.
 #pragma once
 
 #include "cntk/lower.h"
@@ -14,18 +14,18 @@ struct Port {
   NDShape shape;
   int64_t n = 0;
   uint32_t at = kNowhere;                  // position among the graph's inputs or outputs
-  bool is_direct = false;                  // the caller's memory serves as it is
-  std::shared_ptr<unsigned char[]> stage;  // of inputs always, of outputs unless direct
-  void* seen = nullptr;  // of direct outputs: the memory that the map has a value for
+  bool is_direct = false;                  // uses the caller's memory directly
+  std::shared_ptr<unsigned char[]> stage;  // for inputs always, for outputs unless direct
+  void* seen = nullptr;  // for direct outputs: the memory for which the map has a value
   size_t bytes() const { return static_cast<size_t>(n) * size_of(carrier); }
 };
 
-/// A part of the graph. The library walks its graphs by recursion and builds them in more than linear time, so that
-/// long ones are cut; what later pieces read stays in memory of ours.
+/// A part of the graph. The library walks its graphs recursively and takes more than linear time to build them, so
+/// long ones are cut; what later pieces read stays in our memory.
 struct Piece {
   FunctionPtr function;
   ValueMap map;                 // of all outputs
-  std::vector<Port> out;        // outputs that the graph has too, and hidden ones
+  std::vector<Port> out;        // the graph's outputs among them, and hidden ones
   std::vector<Variable> fresh;  // what later pieces read, as they see it
 };
 
@@ -40,7 +40,7 @@ class Executable {
  public:
   explicit Executable(const Library& library) : l_(library) {}
   void run(const hg_buffer* const* in, hg_buffer* const* out, int threads);
-  /// What it keeps, about: the library has memory for every value of a graph, from its first run on.
+  /// The approximate memory it holds: from its first run on, the library keeps memory for every value of a graph.
   size_t bytes() const { return bytes_; }
 
  private:
@@ -55,7 +55,7 @@ class Executable {
   std::vector<Copy> copies_;
   std::vector<std::vector<unsigned char>> constants_;
   std::vector<IndexCheck> checks_;
-  std::vector<Port> hidden_;  // memory of what the checks look at
+  std::vector<Port> hidden_;  // memory that the checks look at
   Memory memory_;
   double work_ = 0;
   size_t bytes_ = 0;

@@ -1,11 +1,11 @@
-// Primitives that follow integer positions. The library reads beyond its memory at a wrong one, so indices are held
-// in range inside the graph and checked: before the run when they are fed, after it when they are computed.
+// Primitives that follow integer positions. With a wrong one the library would read beyond its memory, so indices
+// are clamped inside the graph and checked: before the run if they are fed, after it if they are computed.
 #include "cntk/convert.h"
 
 namespace horngate::cntk {
 namespace {
 
-/// The index operand in the carrier of `type`, surely in [0, size).
+/// The index operand in the carrier of `type`, guaranteed to be in [0, size).
 Val checked_indices(const LowerCall& c, uint32_t operand, int64_t axis, int64_t size,
                     DataType type) {
   Build& b = c.b;
@@ -40,7 +40,7 @@ Val gather(const LowerCall& c) {
   Val indices = checked_indices(c, 1, axis, *at, x.type);
   const int64_t n = count(indices.dims);
   indices = b.reshape(indices, {n});
-  // The axis goes first and, afterwards, back.
+  // Move the axis to the front and, afterwards, back.
   Val rows = b.reshape(x, {before, *at, after});
   if (before != 1) rows = b.transpose(rows, {1, 0, 2});
   Val y = b.gather(indices, b.reshape(rows, {*at, before * after}));
@@ -56,7 +56,7 @@ bool gathers_exactly(const hg_graph& g, const hg_node& n) {
   return carrier(x.dtype) == DataType::kDouble || x.dims[Attrs(n).number("axis")] < (1 << 24);
 }
 
-// (size, n) by (n, after): a matrix of ones and zeros sums the updates that go to one place.
+// (size, n) by (n, after): a matrix of ones and zeros sums the updates that go to the same place.
 Val scatter_add(const LowerCall& c) {
   Build& b = c.b;
   const Dims out = c.out_dims();
@@ -81,7 +81,7 @@ bool scatters_little(const hg_graph& g, const hg_node& n) {
   return count(dims_of(*g.value[n.in[0]])) * out.dims[Attrs(n).number("axis")] <= (1 << 20);
 }
 
-// Fewer than k classes have more than the target does; false for what is no class or not finite.
+// Whether fewer than k classes score higher than the target; false for targets that are no class or not finite.
 Val in_top_k(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);

@@ -39,14 +39,14 @@ std::string libs_in(const std::string& folder) {
   return {};
 }
 
-/// Empty, or what is wrong with a library, to stand after its path.
+/// Empty, or what is wrong with a library, to follow its path.
 std::string fault_of(const std::string& path) {
   const engines::LibraryFile f = engines::measure_library(path);
   if (!f.exists) return "is missing.";
   return f.is_whole ? "" : f.fault + ".";
 }
 
-/// The five files are there and whole: the loader would crash on a truncated one.
+/// Checks that the five files exist and are whole: the loader would crash on a truncated one.
 void check_files(const std::string& folder) {
   for (const char* file : kFiles) {
     const std::string path = folder + "/" + file;
@@ -55,7 +55,7 @@ void check_files(const std::string& folder) {
   }
 }
 
-/// Stand-ins for the MPI libraries that CNTK names but does not need here; they are beside this plug-in.
+/// Stand-ins, beside this plug-in, for the MPI libraries that CNTK names but does not need here.
 void load_stand_ins() {
   const std::filesystem::path own = engines::own_folder();
   if (own.empty()) throw std::runtime_error("the plug-in does not know where it is.");
@@ -74,12 +74,12 @@ bool is_intel() {
 }
 
 void* open_core(const std::string& folder) {
-  // Read while the libraries load: idle OpenMP threads must not spin, and MKL of 2018 takes its slow path on
-  // processors of other makers unless told.
+  // Read while the libraries load: idle OpenMP threads must not spin, and the MKL of 2018 takes its slow
+  // path on other makers' processors unless told not to.
   setenv("KMP_BLOCKTIME", "0", 0);
   if (!is_intel()) setenv("MKL_DEBUG_CPU_TYPE", "5", 0);
   int flags = RTLD_LAZY | RTLD_LOCAL;
-  // The stand-ins come first then and take its messages to stderr. Sanitizers do not allow it.
+  // So that the stand-ins come first and swallow its messages to stderr. Sanitizers do not allow it.
   if (!dlsym(RTLD_DEFAULT, "__asan_init") && !dlsym(RTLD_DEFAULT, "__tsan_init"))
     flags |= RTLD_DEEPBIND;
   void* handle = dlopen((folder + "/" + kCore).c_str(), flags);

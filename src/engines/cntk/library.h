@@ -1,4 +1,4 @@
-// The CNTK library while the program runs: where its files are, loading them, and its functions by mangled name.
+// The CNTK library at run time: where its files are, loading them, and its functions by mangled name.
 #pragma once
 
 #include "cntk/types.h"
@@ -91,7 +91,7 @@ struct Library {
   int (*set_product_threads)(int, int);  // of one domain of MKL
 };
 
-/// The folder with CNTK's libraries. Throws as load does.
+/// The folder with CNTK's libraries. Throws like load.
 std::string find_folder();
 /// Finds, loads and binds the library. Throws std::runtime_error with a sentence for the user.
 void load(Library& library);

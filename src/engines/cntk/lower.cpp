@@ -1,4 +1,4 @@
-// The table of primitives, and what it needs to know of dtypes.
+// The table of primitives, and what it needs to know about dtypes.
 #include "cntk/lower.h"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::vector<double> widen(const void* data, size_t n) {
 
 bool is_half(int32_t t) { return t == HG_FLOAT16 || t == HG_BFLOAT16; }
 
-/// Values that no CNTK graph holds: half floats, sparse ones, and arrays without elements.
+/// Whether a CNTK graph can hold the value: not half floats, sparse values or arrays without elements.
 bool can_hold(const hg_type& t) {
   if (is_half(t.dtype) || (t.flags & HG_TYPE_SPARSE)) return false;
   for (int32_t i = 0; i < t.rank; ++i)
@@ -127,8 +127,8 @@ static bool is_narrow_or_unsigned(const hg_type& type) {
   }
 }
 
-/// Integers ride in float64 here, where nothing wraps around: arithmetic on narrow and unsigned types is left to
-/// native.
+/// Integers are carried by float64 here, where nothing wraps around: arithmetic on narrow and unsigned types is
+/// left to native.
 static bool may_wrap(const hg_graph& g, const hg_node& n) {
   if (!is_narrow_or_unsigned(*g.value[n.out[0]]) &&
       (n.n_in == 0 || g.value[n.in[0]]->dtype != HG_UINT64))

@@ -1,4 +1,4 @@
-// From primitives to CNTK operations: what each file of a group of primitives adds to the table.
+// From primitives to CNTK operations: what each group's file adds to the table.
 #pragma once
 
 #include <functional>
@@ -27,10 +27,10 @@ class Attrs {
 
 /// An index operand that must be checked in each run, before or after it.
 struct IndexCheck {
-  std::string primitive, node;  // node: the name that the user gave it, or empty
+  std::string primitive, node;  // node: the user's name for it, or empty
   int64_t axis, size;
   uint32_t input;          // position of the graph's input that holds the indices, or kComputed
-  size_t least, greatest;  // positions among the hidden outputs, when they are computed
+  size_t least, greatest;  // positions among the hidden outputs, if they are computed
   static constexpr uint32_t kComputed = ~0u;
 };
 
@@ -47,7 +47,7 @@ struct Lowering {
 
   const Val& value(uint32_t number);
   const hg_type& type(uint32_t number) const { return *g.value[number]; }
-  /// The numbers of a constant, or nothing.
+  /// The numbers of a constant, or null.
   const hg_buffer* constant(uint32_t number) const { return consts[number]; }
 };
 
@@ -64,9 +64,9 @@ struct LowerCall {
 };
 
 struct Entry {
-  std::function<Val(const LowerCall&)> lower;                 // of primitives with one result
+  std::function<Val(const LowerCall&)> lower;                 // for primitives with one result
   std::function<bool(const hg_graph&, const hg_node&)> fits;  // empty: always
-  std::function<void(const LowerCall&)> lower_all;            // of primitives with several
+  std::function<void(const LowerCall&)> lower_all;            // for primitives with several
 };
 using Table = std::map<std::string_view, Entry>;
 
@@ -81,10 +81,10 @@ void add_convolutions(Table&);
 void add_pools(Table&);
 void add_networks(Table&);
 
-/// Whether CNTK runs the node, either as one operation or as several.
+/// Whether CNTK can run the node, as one operation or several.
 bool supports(const hg_graph& g, const hg_node& n);
 
-// dtypes and what carries them: floats and small integers ride in float, other integers in double.
+// dtypes and their carriers: float carries floats and small integers, double carries other integers.
 bool is_float(int32_t dtype);
 bool is_unsigned(int32_t dtype);
 int bits_of(int32_t dtype);
@@ -93,8 +93,8 @@ DataType carrier(int32_t dtype);
 Dims dims_of(const hg_type& type);
 /// Elements of a buffer as doubles.
 std::vector<double> numbers(const hg_buffer& buffer);
-/// Integers after a sum or product: into the range of their dtype. Sums of int32 stay exact for long and only wrap
-/// when they leave the graph, unless `all`.
+/// Integers after a sum or product: wraps them into the range of their dtype. Sums of int32 stay exact for long
+/// and wrap only when they leave the graph, unless `all`.
 Val wrapped(Build& b, const Val& x, int32_t dtype, bool all = false);
 
 // Compositions that several files use.
@@ -103,7 +103,7 @@ Val logarithm(Build& b, const Val& x);
 Val square_root(Build& b, const Val& x);
 Val maximum(Build& b, const Val& a, const Val& c, bool larger);
 Val truncated(Build& b, const Val& x);
-/// (n, spatial.., c) to (n, c, spatial..), unless it is so already; and back.
+/// (n, spatial.., c) to (n, c, spatial..), unless it already has that form; and back.
 Val channels_to_front(Build& b, const Val& x, bool is_there);
 Val channels_to_back(Build& b, const Val& x, bool stays);
 /// Each element of dy (n, spatial..) is added to all places of its window in a result (n, room..).

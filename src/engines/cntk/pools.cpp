@@ -18,7 +18,7 @@ struct Pool {
         by{a.ints("strides"), a.ints("pad_low"), a.ints("pad_high")} {}
 };
 
-/// How many elements of x each window has, by position.
+/// How many elements of x lie in each window, by position.
 std::vector<double> window_sizes(const Pool& p, const Dims& room, const Dims& places) {
   std::vector<double> sizes{1};
   for (size_t i = 0; i < room.size(); ++i) {
@@ -34,14 +34,14 @@ std::vector<double> window_sizes(const Pool& p, const Dims& room, const Dims& pl
   return sizes;
 }
 
-/// The library reads beyond x where a window is larger than the axis by 2 or more. Such padding is put around x here.
+/// The library reads beyond x if a window exceeds the axis by 2 or more. Then the padding is put around x here.
 bool pads_well(const Pool& p, const Dims& room) {
   for (size_t i = 0; i < room.size(); ++i)
     if ((p.by.low[i] || p.by.high[i]) && p.window[i] > room[i]) return false;
   return true;
 }
 
-/// x (n, c, room..) with its padding. Means then are of whole windows, zeros and all: `share` makes up for that.
+/// x (n, c, room..) with its padding. Means are then over whole windows, zeros included; `share` makes up for that.
 Val padded(const LowerCall& c, Pool& p, const Val& x, const Dims& out, Val& share) {
   Build& b = c.b;
   const Dims room(x.dims.begin() + 2, x.dims.end()), places(out.begin() + 2, out.end());
@@ -79,7 +79,7 @@ Val pool(const LowerCall& c) {
   return moved;
 }
 
-/// Whether each window is beside the next and nothing is padded.
+/// Whether the windows adjoin each other and nothing is padded.
 bool is_tiled(const Pool& p) {
   for (size_t i = 0; i < p.window.size(); ++i)
     if (p.by.strides[i] != p.window[i] || p.by.low[i] != 0 || p.by.high[i] > 0) return false;
@@ -129,7 +129,7 @@ Val mean_grad(const LowerCall& c) {
 
 Val pool_grad(const LowerCall& c) { return Pool(c.attrs).is_max ? max_grad(c) : mean_grad(c); }
 
-/// Maxima of windows that overlap are taken apart by the host; windows in the padding alone have no mean.
+/// Maxima of overlapping windows are left to the host's decomposition; windows of padding alone have no mean.
 bool has_grad(const hg_graph& g, const hg_node& n) {
   const Pool p{Attrs(n)};
   if (p.is_max) return is_tiled(p);

@@ -32,7 +32,7 @@ bool in_order(const Dims& perm) { return std::is_sorted(perm.begin(), perm.end()
 Val dot_general(const LowerCall& c) {
   Build& b = c.b;
   Val x = c.in(0), y = b.cast(c.in(1), c.in(0).type);
-  if (bits_of(c.dtype()) == 8) {  // sums of products of bytes leave what a float holds
+  if (bits_of(c.dtype()) == 8) {  // sums of products of bytes exceed what a float holds
     x = b.cast(x, DataType::kDouble);
     y = b.cast(y, DataType::kDouble);
   }

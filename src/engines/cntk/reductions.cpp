@@ -6,7 +6,7 @@ namespace {
 
 Dims axes_of(const LowerCall& c) { return c.attrs.ints("axes"); }
 
-/// A reduced value under the shape that the primitive gives it: without the axes unless keepdims.
+/// A reduced value in the primitive's shape: without the axes unless keepdims.
 Val finished(const LowerCall& c, const Val& y) { return c.b.reshape(y, c.out_dims()); }
 
 Val sum(const LowerCall& c) {
@@ -47,7 +47,8 @@ Val logical(const LowerCall& c, const wchar_t* op) {
   return y;
 }
 
-// The first NaN, if there is one. Of an axis that is all -inf (all inf for argmin) the library finds none: -1.
+// The first NaN, if there is one. For an axis that is all -inf (all inf for argmin) the library finds nothing:
+// -1.
 Val position(const LowerCall& c, bool largest) {
   Build& b = c.b;
   const auto axis = static_cast<size_t>(c.attrs.number("axis"));
@@ -67,7 +68,7 @@ Val position(const LowerCall& c, bool largest) {
   return y;
 }
 
-// y += y shifted by 1, 2, 4, .. : after that every element has met all before it.
+// y += y shifted by 1, 2, 4, .. : in the end every element has met all before it.
 Val cumulate(const LowerCall& c, Bin op) {
   Build& b = c.b;
   const auto axis = static_cast<size_t>(c.attrs.number("axis"));

@@ -6,7 +6,7 @@
 namespace horngate::cntk {
 namespace {
 
-/// The same elements elsewhere: what is known of their size stays.
+/// The same elements elsewhere: what is known about their values stays.
 Val moved(Val y, const Val& x) {
   y.low = x.low;
   y.never_zero = x.never_zero;
@@ -28,7 +28,7 @@ Val concat(const LowerCall& c) {
   return y;
 }
 
-// A negative step is a positive one from the other end, then backwards.
+// A negative step is a positive one from the other end, then reversed.
 Val slice(const LowerCall& c) {
   const Dims starts = c.attrs.ints("starts"), steps = c.attrs.ints("steps"), out = c.out_dims();
   Val y = c.in(0);
@@ -65,7 +65,7 @@ Val iota(const LowerCall& c) {
   return c.b.constant(carrier(c.out_dtype()), dims, all);
 }
 
-/// Numbers of axes that the library's copying loop meets, after neighbours that stay together became one.
+/// Whether the library's copying loop sees few axes, after merging neighbours that stay together.
 bool transposes_few(const hg_graph& g, const hg_node& n) {
   const Dims dims = dims_of(*g.value[n.in[0]]), perm = Attrs(n).ints("perm");
   size_t groups = 0;

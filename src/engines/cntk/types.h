@@ -1,6 +1,6 @@
-// Own declarations with the binary layout of the few CNTK 2.7 types that are held by value. Nothing virtual is
-// called and no table of virtual functions is made: the library's own constructors and destructors run on memory
-// of ours, and everything else stays behind shared_ptr.
+// Our own declarations with the binary layout of the few CNTK 2.7 types that are held by value. No virtual
+// function is called and no vtable is made: the library's own constructors and destructors run on our memory,
+// and everything else stays behind shared_ptr.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ struct Value : VirtualHead, std::enable_shared_from_this<Value> {
 };
 static_assert(sizeof(Value) == 56);
 
-/// The table pointer is copied from objects that the library made and never followed.
+/// The vtable pointer is copied from objects that the library made and never followed.
 struct Variable {
   void* table = nullptr;
   std::shared_ptr<VariableFields> fields;
@@ -62,7 +62,7 @@ using ViewPtr = std::shared_ptr<NDArrayView>;
 
 }  // namespace horngate::cntk
 
-// Not noexcept, as in the library: that decides whether a map's nodes keep their hash.
+// Not noexcept, as in the library: that decides whether a map's nodes store their hash.
 template <>
 struct std::hash<horngate::cntk::Variable> {
   size_t operator()(const horngate::cntk::Variable& v) const {

@@ -1,5 +1,5 @@
-// Primitives of one operand. CNTK's logarithm, square root and quotient give finite numbers at 0 and below; the
-// compositions here give what IEEE arithmetic does.
+// Primitives with one operand. CNTK's logarithm, square root and quotient give finite numbers at 0 and below; the
+// compositions here give what IEEE arithmetic gives.
 #include <cmath>
 
 #include "cntk/lower.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// -128 of an int8 stays, 3 of a uint8 becomes 253.
+// int8 -128 stays, uint8 3 becomes 253.
 Val negate(const LowerCall& c) { return wrapped(c.b, c.b.un(Un::kNegate, c.in(0)), c.dtype()); }
 
 Val absolute(const LowerCall& c) {
@@ -33,7 +33,7 @@ Val exponential(const LowerCall& c) {
   return y;
 }
 
-// e^x - 1 = 2 sinh(x / 2) e^(x / 2); both factors overflow late enough, but 0 * inf is left of -80
+// e^x - 1 = 2 sinh(x / 2) e^(x / 2); both factors overflow late enough, but below -80 it would be 0 * inf
 Val expm1(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
@@ -64,7 +64,7 @@ Val sigmoid(const LowerCall& c) {
   return y;
 }
 
-// Adding and taking away 2^23 (2^52) leaves no bits behind the point, rounded half to even.
+// Adding and subtracting 2^23 (2^52) leaves no bits after the point, rounded half to even.
 Val round(const LowerCall& c) {
   if (!is_float(c.dtype())) return c.in(0);
   Build& b = c.b;
@@ -80,7 +80,7 @@ Val floor(const LowerCall& c) {
   return is_float(c.dtype()) ? c.b.un(Un::kFloor, c.in(0)) : c.in(0);
 }
 
-// Floats to integers by truncation, to bool by != 0; wide integers to narrow ones by their last bits.
+// Floats to integers by truncation, anything but 0 is true; wide integers to narrow ones by their low bits.
 Val cast(const LowerCall& c) {
   Build& b = c.b;
   const Val& x = c.in(0);
@@ -120,7 +120,7 @@ Val truncated(Build& b, const Val& x) {
   return b.select(b.bin(Bin::kLess, x, 0), b.un(Un::kCeil, x), down);
 }
 
-// x - 2^bits * floor((x - lowest) / 2^bits), for all integers but those of 64 bits
+// x - 2^bits * floor((x - lowest) / 2^bits), for all integers except those of 64 bits
 Val wrapped(Build& b, const Val& x, int32_t dtype, bool all) {
   if (is_float(dtype) || dtype == HG_BOOL || bits_of(dtype) == 64) return x;
   if (dtype == HG_INT32 && !all) return x;
@@ -133,7 +133,8 @@ Val wrapped(Build& b, const Val& x, int32_t dtype, bool all) {
   return y;
 }
 
-// The library holds its argument above 1e-37. Below, a root is taken first: log x = 16 log x^(1/16), NaN below 0.
+// The library clamps its argument to at least 1e-37. Below, a root is taken first: log x = 16 log x^(1/16), NaN
+// below 0.
 Val logarithm(Build& b, const Val& x) {
   if (x.low > 1e-36) return b.un(Un::kLog, x);
   const double root = x.type == DataType::kFloat ? 4 : 16;
@@ -142,7 +143,7 @@ Val logarithm(Build& b, const Val& x) {
   return b.select(b.bin(Bin::kEqual, x, 0), b.scalar(x.type, -kInf), y);
 }
 
-// The library gives 0 for NaN and what is below 0.
+// The library gives 0 for NaN and for what is below 0.
 Val square_root(Build& b, const Val& x) {
   Val y = b.select(b.bin(Bin::kGreaterEqual, x, 0), b.un(Un::kSqrt, x), b.scalar(x.type, kNan));
   y.low = x.low > 0 ? std::sqrt(x.low) * 0.999 : 0;

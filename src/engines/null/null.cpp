@@ -1,5 +1,5 @@
-// The null engine: accepts every graph and computes nothing; outputs are zeros. For tests of all that happens
-// before a kernel runs, and the smallest example of a plug-in.
+// The null engine: accepts every graph and computes nothing; outputs are zeros. For tests of everything that
+// happens before a kernel runs, and the smallest example of a plug-in.
 #include <cstring>
 #include <new>
 

@@ -1,4 +1,4 @@
-// Stand-in for libmpi_cxx.so.1: three methods that CNTK names and never calls. Written by their mangled names.
+// Stand-in for libmpi_cxx.so.1: three methods that CNTK names but never calls, under their mangled names.
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 EXPORT void _ZN3MPI4CommC2Ev() {}
