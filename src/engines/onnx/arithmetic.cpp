@@ -1,4 +1,4 @@
-// Division with floor, its rest, and powers.
+// Floor division, its remainder, and powers.
 #include "lower.h"
 
 namespace horngate::onnx {
@@ -11,20 +11,20 @@ Value fmod(Builder& b, const Value& x, const Value& y) {
 
 Value zero(Builder& b, const Value& x) { return b.scalar(x.dtype, 0); }
 
-/// Where the rest of a truncated division has another sign than the divisor.
+/// Where the remainder of a truncated division has the opposite sign of the divisor.
 Value must_step(Builder& b, const Value& rest, const Value& y) {
   const Value differ =
       b.compare("Xor", b.compare("Less", y, zero(b, y)), b.compare("Less", rest, zero(b, rest)));
   return b.compare("And", differ, b.unary("Not", b.compare("Equal", rest, zero(b, rest))));
 }
 
-/// uint64 has no kernel of Where: the choice is made as int64.
+/// Where has no kernel for uint64, so the choice is made as int64.
 Value choose(Builder& b, const Value& condition, const Value& x, const Value& y) {
   if (x.dtype != HG_UINT64) return b.where(condition, x, y);
   return b.cast(b.where(condition, b.cast(x, HG_INT64), b.cast(y, HG_INT64)), HG_UINT64);
 }
 
-/// A divisor with which integers divide: 0 and -1 (the smallest number has no opposite) become 1.
+/// A divisor that is safe for integers: 0 and -1 (the smallest number has no opposite) become 1.
 struct Divisor {
   Value zero, minus, safe;
 };
@@ -40,7 +40,7 @@ Divisor safe_divisor(Builder& b, const Value& y) {
   return d;
 }
 
-// The rest is exact; what is left divides to a whole number up to rounding.
+// The remainder is exact; the rest divides to a whole number up to rounding.
 void floordiv(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0), y = widened(op, 1);
@@ -72,7 +72,7 @@ void mod(Op& op) {
 
 void pow(Op& op) {
   const Value x = widened(op, 0);
-  // That of integers goes through doubles: large powers would not wrap around.
+  // For integers it goes through doubles: large powers would not wrap around.
   if (!is_float(x.dtype)) throw Unsupported("the runtime has it for floats only");
   op.set(0, op.b.binary("Pow", x, widened(op, 1)));
 }

@@ -59,7 +59,7 @@ Value Builder::ints(const Ints& values) {
 
 namespace {
 
-/// The bits of a bfloat16 or a float16, of values that have no more digits than it holds or are rounded towards 0.
+/// The bits of a bfloat16 or float16; values with too many digits are rounded towards 0.
 uint16_t half_bits(int32_t dtype, double value) {
   const float f = static_cast<float>(value);
   uint32_t bits;
@@ -169,7 +169,7 @@ bool is_signed(int32_t dtype) {
   return dtype == HG_INT8 || dtype == HG_INT16 || dtype == HG_INT32 || dtype == HG_INT64;
 }
 
-/// Binary digits of whole numbers that all fit, without the sign.
+/// Binary digits, without the sign, of the whole numbers that it holds exactly.
 int digits(int32_t dtype) {
   switch (dtype) {
     case HG_BOOL: return 1;
@@ -181,7 +181,7 @@ int digits(int32_t dtype) {
   }
 }
 
-/// Whether every number of a dtype is one of another.
+/// Whether `wide` holds every number of the other dtype.
 bool holds(int32_t wide, int32_t dtype) {
   if (wide == HG_BOOL || (is_float(dtype) && !is_float(wide))) return false;
   if (is_float(dtype)) return bytes_of(wide) > bytes_of(dtype);
@@ -189,8 +189,8 @@ bool holds(int32_t wide, int32_t dtype) {
   return digits(wide) >= digits(dtype);
 }
 
-/// Whether x as `first`, `second`, `third` may be another number than without the second. The runtime keeps a dtype
-/// in the middle that is less than both others, such as bool or a half float.
+/// Whether casting x from `first` to `second` to `third` may give another number than without the second. The runtime
+/// keeps a middle dtype that is smaller than both others, such as bool or a half float.
 bool needs_second(int32_t first, int32_t second, int32_t third) {
   if (second == HG_BOOL) return false;
   const bool of_floats = is_float(first) && is_float(second) && is_float(third);
@@ -206,7 +206,7 @@ Value Builder::cast(const Value& x, int32_t dtype) {
   Value from = x;
   const auto before = cast_from_.find(x.name);
   if (before != cast_from_.end() && needs_second(before->second, x.dtype, dtype))
-    from = one("Reshape", {x, ints(Ints(x.dims.size(), 0))}, x.dtype, x.dims);  // 0: as it is
+    from = one("Reshape", {x, ints(Ints(x.dims.size(), 0))}, x.dtype, x.dims);  // 0: unchanged
   const Attributes to = Attributes().number("to", onnx_type(dtype));
   const Value y = one("Cast", {from}, dtype, x.dims, to);
   cast_from_[y.name] = x.dtype;
@@ -215,7 +215,7 @@ Value Builder::cast(const Value& x, int32_t dtype) {
 
 Value Builder::reshape(const Value& x, const Dims& dims) {
   if (is_static(dims) && is_static(x.dims) && numbers(dims) == numbers(x.dims)) return x;
-  // One size may be left to the operator, as -1; a 0 beside it would then mean "as it was".
+  // One size may be left to the operator, as -1; but a 0 next to it would then mean "unchanged".
   size_t left = 0;
   for (const Dim& d : dims) left += !d.known() && d.at.empty();
   const bool has_zero =
@@ -275,9 +275,9 @@ Value Builder::slice(const Value& x, const Ints& starts, const Ints& stops, cons
   return one("Slice", {x, ints(from), ints(to), ints(axes), ints(by)}, x.dtype, dims);
 }
 
-// The axes are named, although they could be left out: without them the runtime takes zeros around a maximum for the
-// padding of the maximum itself, which is -inf (Pad_Fusion). All of them, in order: it moves Transposes past a Pad as if
-// they were not there.
+// The axes are named, although they could be left out: otherwise the runtime takes zeros around a maximum for the
+// padding of the maximum itself, which is -inf (Pad_Fusion). All of them, in order, because it moves Transposes past a
+// Pad as if they were not there.
 Value Builder::pad(const Value& x, const Ints& low, const Ints& high, double value) {
   Ints pads = low, axes;
   pads.insert(pads.end(), high.begin(), high.end());
@@ -358,7 +358,7 @@ void Builder::rename(const Value& x, const std::string& name) {
 void Builder::begin_body() { scopes_.emplace_back(); }
 
 Message Builder::end_body(const std::vector<Value>& inputs, const std::vector<Value>& outputs) {
-  // A body's results must be made by its nodes.
+  // The results of a body must be made by its own nodes.
   std::vector<Value> made;
   for (const Value& v : outputs) made.push_back(unary("Identity", v));
   const auto info = [](const Value& v) {

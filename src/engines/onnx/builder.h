@@ -1,4 +1,4 @@
-// Builder: ONNX nodes one after the other, with the types of the values between them.
+// Builder: ONNX nodes one after another, with the types of the values between them.
 #pragma once
 
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace horngate::onnx {
 
-/// Thrown where a node cannot be written with the operators of ONNX; the text says why.
+/// Thrown when a node cannot be written with the operators of ONNX; the text says why.
 struct Unsupported : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A dimension. Below 0: known when it runs; `at` then may name a value (int64, shape (1)) that holds it.
+/// A dimension. Below 0: known only at run time; then `at` may name a value (int64, shape (1)) that holds it.
 struct Dim {
   int64_t n = -1;
   std::string at;
@@ -36,7 +36,7 @@ struct Value {
 };
 
 bool is_static(const Dims& dims);
-/// The numbers; Unsupported when one is open.
+/// The numbers; Unsupported if one is open.
 Ints numbers(const Dims& dims);
 Dims dims_of(const Ints& dims);
 int64_t count(const Dims& dims);
@@ -45,9 +45,9 @@ bool is_float(int32_t dtype);
 
 class Builder {
  public:
-  // Names and what a graph begins and ends with.
+  // Names, and the inputs and outputs of a graph.
   std::string unique(std::string_view wish);
-  /// What names of nodes begin with from now on, so that messages of the runtime can be traced back.
+  /// The prefix of node names from now on, so that the runtime's messages can be traced back.
   void set_label(std::string label) { label_ = std::move(label); }
 
   // Constants belong to the outermost graph; bodies see them.
@@ -67,14 +67,15 @@ class Builder {
                const Attributes& attributes = {});
   Value compare(std::string_view op, const Value& a, const Value& b);
   Value where(const Value& condition, const Value& a, const Value& b);
-  /// Of a cast of a cast the runtime may leave the first one out: where that changes numbers, something stands between.
+  /// The runtime may drop the first of two casts in a row: where that would change numbers, something is put in
+  /// between.
   Value cast(const Value& x, int32_t dtype);
   Value reshape(const Value& x, const Dims& dims);
   Value transpose(const Value& x, const Ints& perm);
   Value expand(const Value& x, const Dims& dims);
-  /// One bound per axis; a stop beyond the end is the end.
+  /// One bound per axis; a stop beyond the end means the end.
   Value slice(const Value& x, const Ints& starts, const Ints& stops, const Ints& steps);
-  /// Negative numbers cut.
+  /// Negative amounts cut.
   Value pad(const Value& x, const Ints& low, const Ints& high, double value);
   Value concat(const std::vector<Value>& parts, int64_t axis);
   Value reduce(std::string_view op, const Value& x, const Ints& axes, bool keepdims);
@@ -105,7 +106,7 @@ class Builder {
   std::vector<std::string> scopes_{1};  // nodes of the graph and of the bodies being written
   std::string initializers_;
   std::map<std::string, Value> known_;        // small constants by what they hold
-  std::map<std::string, int32_t> cast_from_;  // of what a Cast made: the dtype before it
+  std::map<std::string, int32_t> cast_from_;  // for what a Cast made: the dtype before it
   std::set<std::string, std::less<>> names_;
   uint64_t next_ = 0;
   size_t size_ = 0;

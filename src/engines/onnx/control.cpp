@@ -4,7 +4,7 @@
 namespace horngate::onnx {
 namespace {
 
-/// Index of each iteration, 0 .. length - 1, as a sequence: Scan needs one, and bodies may ask for it.
+/// The index of each iteration, 0 .. length - 1, as a sequence: Scan needs one, and bodies may ask for it.
 Value iterations(Op& op, int64_t n_x, const Ints& x_axes) {
   int64_t length = op.number("length");
   if (n_x > 0) {
@@ -22,8 +22,8 @@ Value iterations(Op& op, int64_t n_x, const Ints& x_axes) {
   return op.b.ints(all);
 }
 
-/// States keep their shape in ONNX: axes of size 1 that the first step would repeat are repeated before it,
-/// where it is known how often.
+/// In ONNX states keep their shape: axes of size 1 that the first step would repeat are repeated before it,
+/// if it is known how often.
 Value first_state(Op& op, const hg_graph& body, size_t n_x, size_t i) {
   const Value& given = op.in[n_x + i];
   const hg_type& after = *body.value[body.out[i]];

@@ -1,4 +1,4 @@
-// conv and its gradients. In float32 by Conv and ConvTranspose; what the runtime has no kernel for (float64, more
+// conv and its gradients. In float32 by Conv and ConvTranspose; where the runtime has no kernel (float64, more
 // than three axes) by products of matrices whose columns are what each tap sees.
 #include <algorithm>
 
@@ -66,7 +66,7 @@ Value gemm_transposed(Builder& b, const Value& x, const Value& y) {
   return b.reshape(z, {1, x.dims[2], y.dims[2]});
 }
 
-/// A convolution of nothing is zeros.
+/// A convolution of nothing gives zeros.
 bool convolved_nothing(Op& op) {
   if (!is_empty(op.in[0]) && !is_empty(op.in[1])) return false;
   op.set(0, op.b.full(op.type(0).dtype, op.dims(0), 0));
@@ -93,7 +93,8 @@ void conv(Op& op) {
   op.set(0, from_last(b, b.reshape(b.transpose(y, {1, 0, 2}), dims_of(out)), w.channels_first));
 }
 
-/// Cuts (n, c, spatial..) from `low` on to the wanted sizes, or fills up with zeros; sizes are known when it runs.
+/// Crops (n, c, spatial..) from `low` on to the wanted sizes, or pads it with zeros; the sizes are known at run
+/// time.
 Value fit(Builder& b, const Value& x, const Ints& low, const Dims& wanted) {
   Ints none(2, 0), first(2, 0);
   for (int64_t l : low) first.push_back(-l);
@@ -108,7 +109,7 @@ Value fit(Builder& b, const Value& x, const Ints& low, const Dims& wanted) {
   return b.one("Pad", {x, b.concat(pads, 0), b.scalar(x.dtype, 0)}, x.dtype, dims);
 }
 
-/// ConvTranspose where a spatial size is open.
+/// ConvTranspose when a spatial size is open.
 void open_input_grad(Op& op, const Value& dy, const Value& kernel, const Windows& w) {
   Builder& b = op.b;
   const Dims wanted = last_dims(target_shape(op), w.channels_first);
@@ -138,7 +139,8 @@ void conv_input_grad(Op& op) {
   if (has_operator(dy, w) && open) return open_input_grad(op, dy, kernel, w);
   if (has_operator(dy, w)) {
     const Value from = to_first(b, dy, w.channels_first);
-    // The operator gives all that the windows reach; that is cut, or filled with zeros, to the wanted size.
+    // The operator gives everything that the windows reach, which is then cropped, or padded with zeros, to the
+    // wanted size.
     Ints cut_low(2, 0), cut_high(2, 0), crop_low, crop_high;
     bool fits = true;
     Dims full{from.dims[0], wanted.back()};

@@ -1,4 +1,4 @@
-// Element-wise primitives that are, or nearly are, one operator each.
+// Element-wise primitives that are, or nearly are, a single operator.
 #include <cmath>
 #include <limits>
 
@@ -19,9 +19,9 @@ void binary(Op& op) {
 
 bool has_one(const Value& v) { return is_static(v.dims) && count(v.dims) == 1; }
 
-/// A product or quotient with a number. Beside a MatMul the runtime would make them one, with the number as a float32
-/// (MatMulScaleFusion): for float64 there is a Reshape between them, which costs nothing. The engine switches the rule
-/// off instead.
+/// A product or quotient with a number. The runtime would merge it into a neighbouring MatMul, with the number as a
+/// float32 (MatMulScaleFusion): for float64 a Reshape, which costs nothing, keeps them apart. The engine switches the
+/// rule off instead.
 template <const char* op_name>
 void scale(Op& op) {
   Builder& b = op.b;
@@ -76,22 +76,22 @@ void sigmoid(Op& op) {
   op.set(0, op.b.unary("Reciprocal", op.b.binary("Add", e, op.b.scalar(x.dtype, 1))));
 }
 
-/// floor and round leave integers as they are.
+/// floor and round leave integers unchanged.
 template <const char* op_name>
 void whole(Op& op) {
   const Value x = widened(op, 0);
   op.set(0, is_float(x.dtype) ? op.b.unary(op_name, x) : op.in[0]);
 }
 
-// Of floats that uint32 does not hold the runtime makes one thing or another: they become int64 first, as everywhere.
+// For floats that uint32 cannot hold the runtime is inconsistent: they become int64 first, as everywhere.
 void cast(Op& op) {
   const bool by_int64 =
       op.lowering.is_exact() && is_float(op.in[0].dtype) && op.type(0).dtype == HG_UINT32;
   op.set(0, by_int64 ? op.b.cast(op.in[0], HG_INT64) : op.in[0]);
 }
 
-// Of doubles below 15 or so the runtime takes away multiples of pi with too few digits: near them up to all digits of
-// the result are lost. With k pi as three numbers, whose first two products with k are exact, they are kept:
+// For doubles below 15 or so the runtime subtracts multiples of pi with too few digits: near them up to all digits of
+// the result are lost. With k pi as three numbers, the first two of whose products with k are exact, they are kept:
 // sin(k pi + r) = (-1)^k sin(r), and cos(x) = -(-1)^k sin(r) with x = (k + 1/2) pi + r.
 template <bool is_cosine>
 void sine(Op& op) {
@@ -119,7 +119,7 @@ void sine(Op& op) {
   op.set(0, b.where(needed, exact, plain));
 }
 
-/// What Where has a kernel for; uint64 travels as int64.
+/// A dtype for which Where has a kernel; uint64 is passed as int64.
 int32_t movable(int32_t dtype) {
   if (dtype == HG_BOOL) return HG_UINT8;
   return dtype == HG_UINT64 ? int32_t{HG_INT64} : wide(dtype);
@@ -141,7 +141,7 @@ void expm1(Op& op) {
   op.set(0, b.where(b.compare("Less", b.unary("Abs", x), number(0.5)), near, far));
 }
 
-// ln(1 + x) = ln(w) x / (w - 1) with w = 1 + x as it is rounded; x itself where w is 1.
+// ln(1 + x) = ln(w) x / (w - 1) with w = 1 + x, rounded; x itself where w is 1.
 void log1p(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0);

@@ -12,7 +12,8 @@ namespace {
 using namespace horngate::onnx;
 using horngate::engines::fail;
 
-/// The status of the exception being handled. Texts of the library get the engine's name in front.
+/// The status of the exception being handled. Texts of the library are prefixed with the engine's
+/// name.
 int fail_with_current(hg_status* status) {
   const auto named = [](const char* text) { return std::string("engine onnx: ") + text; };
   try {
@@ -32,7 +33,7 @@ int fail_with_current(hg_status* status) {
   }
 }
 
-/// How far the library rewrites graphs; its own numbers.
+/// How far the library rewrites graphs, as its own number.
 int optimization_of(std::string_view level) {
   if (level == "off") return 0;
   if (level == "basic") return 1;
@@ -52,7 +53,7 @@ int open(const hg_open* how, void** engine, hg_status* status) try {
       !wrong.empty())
     return fail(status, HG_VALUE_ERROR, wrong);
   const std::string_view level = horngate::engines::option(how, "optimization").value_or("all");
-  // stays: the library is never closed
+  // never deleted: the library stays open
   auto* runtime = new Runtime(how->threads, optimization_of(level));
   api.version = runtime->version().c_str();
   *engine = runtime;

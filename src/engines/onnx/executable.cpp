@@ -28,12 +28,12 @@ bool has_type(const hg_graph& g, int32_t dtype) {
   return false;
 }
 
-/// Rules of the runtime that change results or end the process.
+/// Rules of the runtime that change results or crash the process.
 std::string wrong_rules(const hg_graph& g) {
   std::string rules = "Pad_Fusion";                            // zeros around a maximum become -inf
   if (has_type(g, HG_FLOAT64)) rules += ";MatMulScaleFusion";  // keeps the scale as a float32
   if (has_type(g, HG_FLOAT16) || has_type(g, HG_BFLOAT16))
-    rules += ";MatmulTransposeFusion";  // loses a cast, and the process
+    rules += ";MatmulTransposeFusion";  // loses a cast, and crashes the process
   return rules;
 }
 
@@ -56,7 +56,7 @@ Executable::Executable(const Runtime& runtime, const hg_graph& g)
   std::set<std::string> used;
   for (uint32_t i = 0; i < g.n_out; ++i) {
     const hg_type& t = *g.value[g.out[i]];
-    // An output must be made by a node, and by one of its own.
+    // Each output must be made by its own node.
     const bool own = outputs[i].name[0] == 't' && used.insert(outputs[i].name).second;
     const std::string name = own ? outputs[i].name : b.unary("Identity", outputs[i]).name;
     out_infos.push_back(make_value_info(name, t.dtype, dims_list(t)));
@@ -122,8 +122,8 @@ void Executable::run(const hg_buffer* const* in, hg_buffer* const* out) {
   }
 }
 
-/// The runtime's text names the node: its label ends with # and the number of our site. What it says of indices is
-/// said in our words; all else is passed on.
+/// The runtime's text names the node: its label ends with # and the number of our site. Errors about indices are
+/// put in our words; everything else is passed on.
 void Executable::explain(const std::string& text) const {
   int64_t at = -1, index = 0;
   const bool has_site =

@@ -1,4 +1,4 @@
-// Executable: a compiled graph, which is a session of ONNX Runtime, and what its runs need.
+// Executable: a compiled graph, that is, a session of ONNX Runtime, and what its runs need.
 #pragma once
 
 #include <mutex>
@@ -11,7 +11,7 @@
 
 namespace horngate::onnx {
 
-/// A fault of a run that is the caller's: an index out of range.
+/// A fault in a run that is the caller's: an index out of range.
 struct IndexFault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -21,13 +21,13 @@ class Executable {
   Executable(const Runtime& runtime, const hg_graph& graph);
   ~Executable();
   Executable(const Executable&) = delete;
-  /// From any number of threads at once.
+  /// May be called from any number of threads at once.
   void run(const hg_buffer* const* in, hg_buffer* const* out);
-  /// What it keeps, about. Memory of its runs belongs to all sessions together.
+  /// Its approximate size. The memory of runs is shared by all sessions.
   size_t bytes() const { return bytes_; }
 
  private:
-  /// Tensors over the memory of the last run that used it. Variables mostly stay where they are, and need not be
+  /// Tensors over the memory of the last run that used it. Variables usually stay where they are and need not be
   /// wrapped again.
   struct Frame {
     std::vector<OrtValue*> values;  // inputs, then outputs

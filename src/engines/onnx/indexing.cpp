@@ -24,7 +24,7 @@ void gather(Op& op) {
   op.set(0, op.b.one("Gather", {x, i}, x.dtype, dims, Attributes().number("axis", axis)));
 }
 
-// Zeros plus the updates by ScatterND, which follows the first axis: others are moved there and back.
+// Zeros plus the updates by ScatterND, which follows the first axis; another one is moved there and back.
 void scatter_add(Op& op) {
   Builder& b = op.b;
   const Value updates = widened(op, 1);

@@ -120,7 +120,7 @@ void Lowering::lower(const hg_graph& g, const hg_node& n, std::vector<Value>& va
   bool empty = n.n_out > 0;
   for (uint32_t i = 0; i < n.n_out; ++i)
     empty &= is_empty(value_of("", op.type(i))) && is_static(op.dims(i));
-  // Arrays without elements need no operator, and many operators do not take them.
+  // Arrays without elements need no operator, and many operators reject them.
   if (empty)
     for (uint32_t i = 0; i < n.n_out; ++i) op.out[i] = b_.full(op.type(i).dtype, op.dims(i), 0);
   else

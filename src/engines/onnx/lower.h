@@ -1,5 +1,5 @@
-// From graphs of primitives (the C form of engine.h) to ONNX. The engine and export_onnx share it: the engine's
-// graphs are static, those of the exporter may have open dimensions (-1) and shapes that operands supply.
+// From graphs of primitives (the C form of engine.h) to ONNX. Shared by the engine and export_onnx: the engine's graphs
+// are static, while the exporter's may have open dimensions (-1) and shapes that operands supply.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline constexpr int64_t kFromOperand = INT64_MIN;
 /// Entry of slice's stops: to the end.
 inline constexpr int64_t kToEnd = INT64_MAX;
 
-/// What negative indices are lowered by, so that the runtime refuses them. A power of two, exact as a double.
+/// Subtracted from negative indices, so that the runtime refuses them. A power of two, exact as a double.
 inline constexpr double kIndexShift = 4611686018427387904.0;
 
 class Lowering;
@@ -39,7 +39,7 @@ struct Op {
   std::string text(const char* key) const;
   const hg_type& type(size_t result) const { return *graph.value[node.out[result]]; }
   Dims dims(size_t result) const;
-  /// Sets a result; its dtype becomes that of the graph, its open dimensions numbers where the graph has them.
+  /// Sets a result; casts it to the graph's dtype, and fills in open dimensions that the graph knows.
   void set(size_t result, Value v);
 };
 
@@ -60,14 +60,14 @@ void add_control(Table& table);
 /// are cast back, which rounds, or wraps around as the small type would have.
 int32_t wide(int32_t dtype);
 Value widened(Op& op, size_t operand);
-/// The same with uint64 as int64: for what does not look at the sign, such as sums.
+/// The same with uint64 as int64: for operations that do not depend on the sign, such as sums.
 Value as_signed(Op& op, size_t operand);
-/// uint64 as int64 in the same order, by adding the smallest int64; all else widened.
+/// uint64 as int64 in the same order, by adding the smallest int64; everything else widened.
 Value as_ordered(Op& op, size_t operand);
 bool is_empty(const Value& v);
-/// The sum along axes (in order), of floats in parts: the runtime adds one element after the other, and so loses digits.
+/// The sum along axes (in order); for floats in parts, because the runtime adds element by element and loses digits.
 Value sum_along(Op& op, const Value& x, const Ints& axes, bool keepdims);
-/// The attribute `shape`; entries that it leaves to the last operand are taken from there.
+/// The attribute `shape`; entries left to the last operand are taken from it.
 Dims target_shape(Op& op);
 
 /// Where a node of the model comes from, for messages.
@@ -76,20 +76,20 @@ struct Site {
   int64_t axis = 0, size = 0;
 };
 
-/// What a model is for. To run: the results are those of native to the last few bits, NaN included. To exchange:
-/// the plain operator wherever there is one, as others expect to see it.
+/// What a model is for. To run: results equal those of native up to the last few bits, NaN included. To exchange: the
+/// plain operator wherever there is one, as others expect.
 enum class Aim { run, exchange };
 
 class Lowering {
  public:
   Lowering(Builder& builder, Aim aim) : b_(builder), aim_(aim) {}
   bool is_exact() const { return aim_ == Aim::run; }
-  /// Lowers all nodes. `inputs`: a value per input of the graph; gives one per output.
+  /// Lowers all nodes. `inputs`: a value per input of the graph; returns one per output.
   std::vector<Value> graph(const hg_graph& graph, const std::vector<Value>& inputs);
-  /// Throws Unsupported when the node cannot be lowered. For supports().
+  /// Throws Unsupported if the node cannot be lowered. For supports().
   static void check(const hg_graph& graph, uint32_t node, Aim aim);
   const std::vector<Site>& sites() const { return sites_; }
-  /// The size of the axis that the node being lowered indexes.
+  /// Notes the size of the axis that the current node indexes.
   void note_size(int64_t size) { sites_.back().size = size; }
 
  private:

@@ -1,4 +1,4 @@
-// batch_norm and its gradient, of means.
+// batch_norm and its gradient, built from means.
 #include "lower.h"
 
 namespace horngate::onnx {
@@ -10,7 +10,7 @@ bool contains(const Ints& axes, size_t i) {
   return false;
 }
 
-/// A value of the other axes, with 1 where x is averaged.
+/// A value over the other axes, with 1 where x is averaged.
 Value spread(Op& op, const Value& v, const Value& x, const Ints& axes) {
   Dims dims;
   for (size_t i = 0, k = 0; i < x.dims.size(); ++i) {
@@ -39,7 +39,7 @@ Value scale_of(Op& op, const Value& var) {
   return op.b.unary("Reciprocal", op.b.unary("Sqrt", sum));
 }
 
-/// The mean along axes, which stay; as a sum, so that it is as exact as one.
+/// The mean along axes, which are kept; computed as a sum, so that it is as exact as one.
 Value mean_along(Op& op, const Value& x, const Ints& axes) {
   int64_t n = 1;
   for (int64_t a : axes) {

@@ -63,12 +63,12 @@ void pool(Op& op) {
   op.set(0, from_last(b, b.binary("Mul", sum(b, parts), inverse), w.channels_first));
 }
 
-// max: MaxPool tells the position of each window's first maximum; dy is added up there.
+// max: MaxPool gives the position of each window's first maximum; dy is added there.
 void max_grad(Op& op, const Windows& w) {
   Builder& b = op.b;
   Value x = to_first(b, widened(op, 0), w.channels_first);
   const Value dy = to_first(b, widened(op, 2), w.channels_first);
-  // The search begins at the lowest finite number and finds nothing that is not above it.
+  // The runtime's search starts at the lowest finite number and finds nothing unless it is greater.
   const Value low =
       b.scalar(x.dtype, x.dtype == HG_FLOAT32 ? -3.4028233e38 : -1.797693134862315e308);
   x = b.where(b.compare("Greater", x, low), x, low);

@@ -53,8 +53,8 @@ void dot_general(Op& op) {
         Attributes().number("transA", contract_a[0] == 0).number("transB", contract_b[0] == 1);
     return op.set(0, b.one("Gemm", {x, y}, x.dtype, op.dims(0), sides));
   }
-  // A matrix from the right: the other operand keeps its axes. Not of half floats: where the runtime finds a Transpose and
-  // a Cast before such a MatMul it ends the process (MatmulTransposeFusion); below there is a Reshape between them.
+  // A matrix on the right: the other operand keeps its axes. Not for half floats: if the runtime finds a Transpose and
+  // a Cast before such a MatMul, it crashes the process (MatmulTransposeFusion); below, a Reshape is between them.
   const bool is_half = op.in[0].dtype != x.dtype || op.in[1].dtype != y.dtype;
   if (!is_half && y.rank() == 2 && batch_a.empty() && contract_a.size() == 1 && x.rank() > 0 &&
       contract_a[0] == x.rank() - 1) {

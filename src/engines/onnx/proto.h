@@ -1,4 +1,4 @@
-// The part of protobuf and of ONNX's message types that writing a model needs. Field numbers are those of onnx.proto.
+// The part of protobuf and of ONNX's message types needed to write a model. Field numbers are those of onnx.proto.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace horngate::onnx {
 
 using Ints = std::vector<int64_t>;
 
-/// What models are written for. Opset 18 (ONNX 1.13) is the first with axes of all reductions as operands and
-/// with ScatterND that adds; every later runtime reads it.
+/// The opset of models. 18 (ONNX 1.13) is the first in which all reductions take axes as operands and ScatterND can
+/// add; every later runtime reads it.
 inline constexpr int64_t kOpset = 18;
 inline constexpr int64_t kIrVersion = 8;
 
@@ -49,7 +49,7 @@ class Attributes {
   std::vector<Message> all_;
 };
 
-/// Number of an HG_ dtype in ONNX, which is also ONNX Runtime's.
+/// The number of an HG_ dtype in ONNX, and also in ONNX Runtime.
 int onnx_type(int32_t dtype);
 size_t bytes_of(int32_t dtype);
 
@@ -57,7 +57,7 @@ Message make_node(std::string_view op, const std::vector<std::string>& in,
                   const std::vector<std::string>& out, const Attributes& attributes,
                   std::string_view name);
 Message make_tensor(std::string_view name, int32_t dtype, const Ints& dims, std::string_view raw);
-/// A dimension below 0 is open: it has no number, or a name where `names` has one for it.
+/// A dimension below 0 is open: it has no number, or a name if `names` has one for it.
 Message make_value_info(std::string_view name, int32_t dtype, const Ints& dims,
                         const std::vector<std::string>& names = {});
 Message make_model(const Message& graph, std::string_view version);

@@ -10,7 +10,8 @@ namespace {
 
 using engines::kLongSum;
 
-/// The sum along a long axis, which stays with size 1: sums of about sqrt(n) elements, then the sum of those.
+/// The sum along a long axis, which is kept with size 1: sums of about sqrt(n) elements, then the sum of
+/// those.
 Value long_sum(Builder& b, const Value& x, int64_t axis) {
   const auto at = static_cast<size_t>(axis);
   const int64_t n = x.dims[at].n;
@@ -38,7 +39,7 @@ Value sum_along(Op& op, const Value& x, const Ints& axes, bool keepdims) {
   for (int64_t a : axes) n *= std::max<int64_t>(x.dims[static_cast<size_t>(a)].n, 1);
   if (!is_float(x.dtype) || !op.lowering.is_exact() || !is_static(x.dims) || n < kLongSum)
     return b.reduce("ReduceSum", x, axes, keepdims);
-  // The last axis first, which leaves the least; each by itself, so that there are sums of sums.
+  // The last axis first, which leaves the least; each separately, so that they are sums of sums.
   Value v = x;
   for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
     const int64_t size = v.dims[static_cast<size_t>(*a)].n;
@@ -60,7 +61,7 @@ namespace {
 constexpr char kReduceMax[] = "ReduceMax", kReduceMin[] = "ReduceMin", kArgMax[] = "ArgMax",
                kArgMin[] = "ArgMin", kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
-/// Sums and the like of nothing.
+/// The result of reducing nothing.
 bool reduced_nothing(Op& op, double value) {
   if (!is_empty(op.in[0])) return false;
   op.set(0, op.b.full(op.type(0).dtype, op.dims(0), value));
@@ -79,7 +80,7 @@ void reduce_prod(Op& op) {
   if (!reduced_nothing(op, 1)) reduce(op, "ReduceProd", as_signed(op, 0));
 }
 
-// The runtime passes over NaN.
+// The runtime ignores NaN.
 template <const char* op_name, int sign>
 void extreme(Op& op) {
   Builder& b = op.b;
@@ -100,7 +101,7 @@ void extreme(Op& op) {
   op.set(0, b.where(any, none, y));
 }
 
-/// Sums, since those of nothing are 0: any is whether some are true, all is whether none is false.
+/// As sums, since those of nothing are 0: any asks whether some are true, all whether none is false.
 void reduce_any(Op& op) {
   if (!reduced_nothing(op, 0)) reduce(op, "ReduceSum", op.b.cast(op.in[0], HG_INT64));
 }
@@ -137,7 +138,7 @@ void cumsum(Op& op) {
                          .number("reverse", op.number("reverse"))));
 }
 
-// There is no operator: a Scan carries the product along the axis.
+// There is no operator for it: a Scan carries the product along the axis.
 void cumprod(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0);
@@ -167,7 +168,7 @@ void softmax(Op& op) {
   const Value x = widened(op, 0);
   const int64_t axis = op.number("axis");
   if (op_name == kLogSoftmax && x.dtype == HG_FLOAT64 && op.lowering.is_exact()) {
-    // The runtime's own finds numbers in rows with NaN or infinity.
+    // The runtime's own version gives numbers for rows with NaN or infinity.
     const Value off = op.b.binary("Sub", x, op.b.reduce("ReduceMax", x, {axis}, true));
     const Value sum = op.b.reduce("ReduceSum", op.b.unary("Exp", off), {axis}, true);
     return op.set(0, op.b.binary("Sub", off, op.b.unary("Log", sum)));

@@ -14,13 +14,13 @@ constexpr const char* kAdvice =
     " Install it with \"horngate engines install onnx\" or \"pip install onnxruntime\", or set "
     "HORNGATE_ONNX to the folder that holds it.";
 
-/// What OrtGetApiBase gives.
+/// What OrtGetApiBase returns.
 struct ApiBase {
   const void* const* (*get_api)(uint32_t level);
   const char* (*version)();
 };
 
-/// Positions in the table.
+/// Positions in its table.
 enum Slot {
   kGetErrorMessage = 2,
   kCreateSessionFromArray = 8,
@@ -114,8 +114,8 @@ void Runtime::bind(const void* const* table) {
   take(release_threading_options_, kReleaseThreadingOptions);
 }
 
-/// One pool of threads, which sleep when there is nothing to do, and one memory of runs for all sessions: there is a
-/// session per plan.
+/// One pool of threads, which sleep when idle, and one memory arena for the runs of all sessions, since each plan
+/// has a session.
 void Runtime::make_environment() {
   OrtThreadingOptions* options = nullptr;
   check(create_threading_options_(&options));

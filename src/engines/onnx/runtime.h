@@ -1,5 +1,5 @@
-// ONNX Runtime's C interface, found while the program runs. Its table of functions only grows at the end, so that
-// the positions below, of version 1.17, hold for every later one. Declarations are our own.
+// ONNX Runtime's C interface, found at run time. Its table of functions only grows at the end, so the positions
+// below, from version 1.17, are valid for every later one. The declarations are our own.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ struct RuntimeFault : std::runtime_error {
 
 class Runtime {
  public:
-  /// The library's file; empty when there is none.
+  /// The library's file; empty if there is none.
   static std::string find();
   /// How far it rewrites graphs.
   static constexpr int kOptimizeAll = 99;
   /// Finds and loads it; throws std::runtime_error with the reason. threads 0: one per CPU.
   explicit Runtime(int threads = 0, int optimization = kOptimizeAll);
 
-  /// `without_rules`: names of simplifications that the runtime must not do, with semicolons between them.
+  /// `without_rules`: names of simplifications that the runtime must not apply, separated by semicolons.
   OrtSession* make_session(const std::string& model, const std::string& without_rules) const;
   OrtValue* make_tensor(void* data, size_t bytes, const int64_t* dims, size_t rank, int type) const;
   void run(OrtSession* session, const char* const* in_names, const OrtValue* const* in, size_t n_in,

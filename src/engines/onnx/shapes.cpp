@@ -36,7 +36,7 @@ namespace {
 
 void reshape(Op& op) { op.set(0, op.b.reshape(op.in[0], target_shape(op))); }
 
-/// New or dropped axes of size 1: the other dimensions go on as they are.
+/// New or dropped axes of size 1: the other dimensions stay as they are.
 void expand_dims(Op& op) {
   const Ints axes = op.ints("axes");
   Dims dims = op.in[0].dims;
@@ -56,7 +56,7 @@ void squeeze(Op& op) {
 
 void broadcast(Op& op) { op.set(0, op.b.expand(op.in[0], target_shape(op))); }
 
-// Which axes to sum must be known: those that the shape lacks, and those where it has 1.
+// It must be known which axes to sum: those that the shape lacks, and those where it has 1.
 void sum_to(Op& op) {
   const Ints shape = op.ints("shape");
   const Value x = widened(op, 0);
@@ -83,7 +83,8 @@ void concat(Op& op) {
   op.set(0, op.b.concat(parts, axis));
 }
 
-/// Bounds of a slice as an operand: numbers, and entries of `list` where the attribute is open.
+/// Bounds of a slice as an operand: numbers, or entries of the next operand where the attribute is
+/// open.
 Value bounds(Op& op, const Ints& wanted, size_t& next_operand) {
   if (!from_operand(wanted)) return op.b.ints(wanted);
   const Value list = op.b.cast(op.in[next_operand++], HG_INT64);
@@ -101,7 +102,7 @@ void slice(Op& op) {
   if (x.dims.empty()) return op.set(0, x);
   Ints starts = op.ints("starts"), stops = op.ints("stops"), steps = op.ints("steps");
   if (steps.empty()) steps.assign(starts.size(), 1);
-  // Backwards to the end is past the first element, which no count from either end reaches.
+  // Backwards to the end means past the first element, which no count from either end can express.
   for (size_t i = 0; i < stops.size(); ++i)
     if (stops[i] == kToEnd && steps[i] < 0) stops[i] = INT64_MIN + 1;
   if (!from_operand(starts) && !from_operand(stops)) {

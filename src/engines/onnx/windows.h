@@ -13,7 +13,7 @@ struct Windows {
   bool channels_first = false;
   size_t rank() const { return size.size(); }
 };
-/// From the attributes of a node; dilation is 1 where there is none.
+/// From the attributes of a node; dilation is 1 if it has none.
 Windows windows_of(const Op& op, Ints size);
 
 /// ONNX wants (n, c, spatial..), compositions (n, spatial.., c).
@@ -22,7 +22,7 @@ Value to_last(Builder& b, const Value& x, bool channels_first);
 Value from_first(Builder& b, const Value& x, bool channels_first);
 Value from_last(Builder& b, const Value& x, bool channels_first);
 
-/// Dimensions of the same in those layouts.
+/// The dimensions of x in those layouts.
 Dims first_dims(const Dims& dims, bool channels_first);
 Dims last_dims(const Dims& dims, bool channels_first);
 
@@ -37,7 +37,7 @@ Value seen_by_tap(Builder& b, const Value& padded, const Windows& w, const Ints&
                   const Ints& out);
 Value pad_windows(Builder& b, const Value& x_last, const Windows& w, double value);
 
-/// The opposite: y (n, out.., c) put where a tap saw it, in zeros (n, spatial.., c). An empty name when that is
+/// The reverse: y (n, out.., c) put where a tap saw it, into zeros (n, spatial.., c). An empty name if that is
 /// outside.
 Value put_by_tap(Builder& b, const Value& y, const Windows& w, const Ints& tap,
                  const Ints& spatial);
