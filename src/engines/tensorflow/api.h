@@ -1,5 +1,5 @@
-// TensorFlow's C interface: our own declarations of the functions that the engine calls, bound while the
-// program runs. Nothing of TensorFlow is needed to build this.
+// TensorFlow's C interface: our own declarations of the functions that the engine calls, bound at run
+// time. Building this needs nothing of TensorFlow.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace horngate::tf {
 
-/// Numbers of TensorFlow's element types.
+/// TensorFlow's numbers for element types.
 enum Type : int {
   kNoType = 0,
   kFloat = 1,
@@ -110,20 +110,20 @@ struct Api {
 /// The bound functions; load() must have succeeded.
 const Api& api();
 
-/// Finds, loads and binds TensorFlow, once per process; throws Error when it is not there or not usable.
+/// Finds, loads and binds TensorFlow, once per process; throws Error if it is missing or unusable.
 void load();
 /// Version of the loaded library, "2.21.0"; empty before.
 const char* library_version();
-/// The file that was found; NULL when there was none.
+/// The file that was found; NULL if there was none.
 const char* library_path();
 
-/// A failure, with the code of the status that it becomes.
+/// A failure, with its status code.
 struct Error : std::runtime_error {
   Error(int code, const std::string& text) : std::runtime_error(text), code(code) {}
   int code;
 };
 
-/// A status of TensorFlow's that frees itself.
+/// A TensorFlow status that frees itself.
 class Status {
  public:
   Status() : status_(api().NewStatus()) {}

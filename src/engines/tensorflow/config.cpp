@@ -31,7 +31,8 @@ bool xla = false;
 std::string config() {
   Message gpu, optimizer, rewrite, graph, all;
   gpu.text(1, "GPU").number(2, 0);
-  // Our graphs come simplified: TensorFlow's own optimizers would only cost time for each new shape.
+  // Our graphs are already simplified: TensorFlow's own optimizers would only cost time for each new
+  // shape.
   optimizer.number(3, -1);  // opt_level = L0
   rewrite.number(19, 1);    // disable_meta_optimizer
   graph.text(3, optimizer.bytes).text(10, rewrite.bytes);
@@ -58,7 +59,7 @@ COptions* session_options() {
 }
 
 const CBuffer& run_options() {
-  // inter_op_thread_pool = -1: kernels start on the calling thread; they still use the pool inside.
+  // inter_op_thread_pool = -1: kernels start on the calling thread, but still use the pool inside.
   static const auto* bytes = new std::string(Message().number(3, -1).bytes);
   static const CBuffer buffer{bytes->data(), bytes->size(), nullptr};
   return buffer;

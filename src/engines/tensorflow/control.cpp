@@ -1,4 +1,4 @@
-// Loops and branches: scan is a While, cond an If. Bodies are functions; TensorFlow puts them back into the graph
+// Loops and branches: scan is a While, cond an If. Bodies are functions, which TensorFlow inlines into the graph
 // before it runs.
 #include "lower.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kInline = "_lower_using_switch_merge";
 
-/// A function of the graph that `fill` makes, with these parameters; returns its name.
+/// Makes a function from the graph that `fill` builds, with these parameters; returns its name.
 template <class F>
 std::string add_function(Graph& outer, const char* what, const Values& like, F&& fill) {
   Graph body;
@@ -19,7 +19,7 @@ std::string add_function(Graph& outer, const char* what, const Values& like, F&&
   return name;
 }
 
-/// Axis `axis` first, or from the first place to `axis`.
+/// The permutation that moves `axis` to the front, or back from there.
 Dims to_front(size_t rank, int64_t axis) {
   Dims perm{axis};
   for (int64_t i = 0; i < static_cast<int64_t>(rank); ++i)
@@ -55,8 +55,8 @@ struct Scan {
   }
 };
 
-/// One step on the loop's variables: the number of the step, xs, carries, captures, lists of ys, and the stop
-/// when the loop may take long.
+/// One step on the loop's variables: the step number, xs, carries, captures, lists of ys, and the stop if the
+/// loop may take long.
 Values step(Graph& g, const Scan& s, const hg_graph& body, const Values& now) {
   Values in;
   for (size_t i = 0; i < s.n_x; ++i)

@@ -1,8 +1,8 @@
 // Convolution and its two gradients.
 //
-// Groups of one channel are TensorFlow's depthwise convolution; other groups are cut into plain ones. Where
-// TensorFlow has no dilation every d-th element becomes a sample of its own, and where there are strides too the
-// kernel gets zeros between its taps; where it has no free margins the data gets zeros around it.
+// Groups of one channel are TensorFlow's depthwise convolution; other groups are split into plain ones. Where
+// TensorFlow has no dilation, every d-th element becomes a separate sample or, if there are strides too, the kernel
+// gets zeros between its taps. Where it has no free margins, the data is padded with zeros.
 #include <algorithm>
 
 #include "window.h"
@@ -16,7 +16,7 @@ struct Geometry {
   Dims strides, low, high, dilation;  // one entry per spatial axis of TensorFlow's form
   int64_t groups;
   Dims x, kernel, y;  // dimensions in TensorFlow's form; the kernel with its zeros
-  Type type;          // computed in
+  Type type;          // the type it is computed in
 
   bool is_depthwise() const {
     const bool equal =
@@ -31,7 +31,7 @@ Geometry geometry_of(const Node& n, const Dims& x, const Dims& kernel, const Dim
   const size_t axes = x.size() - 2;
   g.layout = {axes, n.flag("channels_first")};
   const Dims strides = n.ints("strides", axes, 1);
-  // The axis that 1-D data gets has one element: any stride does, and equal ones suit TensorFlow.
+  // The additional axis of 1-D data has one element, so any stride will do; TensorFlow wants equal ones.
   g.strides = g.layout.widen(strides, strides[0]);
   g.low = g.layout.widen(n.ints("pad_low", axes, 0), 0);
   g.high = g.layout.widen(n.ints("pad_high", axes, 0), 0);
@@ -47,15 +47,15 @@ Geometry geometry_of(const Node& n, const Dims& x, const Dims& kernel, const Dim
   return g;
 }
 
-/// Only the plain 2-D convolution can leave out elements by itself.
+/// Only the plain 2-D convolution can dilate by itself.
 bool dilates_itself(const Geometry& geo) { return !geo.layout.is_3d() && geo.groups == 1; }
 
 bool is_dilated(const Geometry& geo) {
   return std::any_of(geo.dilation.begin(), geo.dilation.end(), [](int64_t d) { return d > 1; });
 }
 
-/// A dilated convolution as a plain one over the samples that every d-th element makes. (Zeros between the taps would
-/// make NaN of infinities that no tap meets.) Strides would need other elements for each of them.
+/// A dilated convolution as a plain one on samples of every d-th element. (Zeros between the taps would turn infinities
+/// that no tap meets into NaN.) Not with strides, which would need different elements for each sample.
 struct Apart {
   Dims block, low, high,
       cut;  // one entry per spatial axis: d, margins of x, and what y has too much at its end
@@ -137,7 +137,7 @@ Value dilate(Graph& g, Value k, const Dims& dilation) {
   return k;
 }
 
-/// The taps of a kernel with zeros.
+/// The taps of a kernel that has zeros between them.
 Value undilate(Graph& g, const Value& k, const Dims& dilation) {
   Dims counts = k.dims, steps(k.rank(), 1);
   for (size_t i = 0; i < dilation.size(); ++i) {
@@ -170,13 +170,13 @@ Margin margin(const Geometry& geo) {
   const Dims n(geo.x.begin() + 1, geo.x.end() - 1);
   const Margin m = margin_of(n, geo.taps(), geo.strides, geo.low, geo.high);
   if (!geo.layout.is_3d() || m != Margin::kSame) return m;
-  // Where the windows leave elements out, the 3-D kernels for float64 put the windows in the middle.
+  // If the windows leave elements out, the 3-D kernels for float64 centre the windows.
   for (size_t i = 0; i < n.size(); ++i)
     if ((geo.y[i + 1] - 1) * geo.strides[i] + geo.kernel[i] < n[i]) return Margin::kOther;
   return m;
 }
 
-/// 3-D operations know no free margins: x is padded, or its gradient cut.
+/// 3-D operations have no free margins: x is padded, or its gradient cropped.
 Geometry without_margin(const Geometry& geo) {
   Geometry r = geo;
   for (size_t i = 0; i < r.low.size(); ++i) {
@@ -197,8 +197,9 @@ Dims depthwise_kernel(const Geometry& geo) {
   return k;
 }
 
-/// Where an axis has one window alone, its stride does not matter. A stride of (1, s) with one column of results and one
-/// channel leaves rows unwritten in TensorFlow's oneDNN kernels: x is cut to the window, and the stride is 1.
+/// If an axis has a single window, its stride does not matter. A stride of (1, s) with one column of results and one
+/// channel leaves rows unwritten in TensorFlow's oneDNN kernels, so x is cropped to the window and the stride becomes
+/// 1.
 Value cut_to_one_window(Graph& g, Geometry& geo, const Value& x) {
   Dims counts = x.dims;
   for (size_t i = 0; i < geo.strides.size(); ++i) {
@@ -285,7 +286,7 @@ Value part(Graph& g, const Value& v, int64_t i, int64_t n) {
 
 using Step = Value (*)(Graph&, const Geometry&, const Value&, const Value&);
 
-/// Runs a step for each group: `a` and `b` are cut along their last axis, and so is the result.
+/// Runs a step for each group: `a` and `b` are split along their last axis, and so is the result.
 Value grouped(Graph& g, const Geometry& geo, const Value& a, const Value& b, Step step) {
   if (geo.groups == 1 || geo.is_depthwise()) return step(g, geo, a, b);
   Geometry one = geo;

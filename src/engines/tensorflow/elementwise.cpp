@@ -16,7 +16,7 @@ template <const char* kOp>
 void compare(LowerCall& c) {
   c.give(c.graph.compare(kOp, c.in[0], c.in[1]));
 }
-/// Of integers it is the number itself.
+/// For integers it is the number itself.
 template <const char* kOp>
 void rounding(LowerCall& c) {
   c.give(is_float(c.in[0].type) ? c.graph.unary(kOp, c.in[0]) : c.in[0]);
@@ -51,8 +51,8 @@ void logical_not(LowerCall& c) {
   c.give(c.graph.op("LogicalNot").in(c.in[0]).value(kBool, c.in[0].dims));
 }
 
-/// Floats that an integer type does not hold: TensorFlow keeps some at the end of its range and not others. Through
-/// int32 or int64 they are taken modulo 2^bits, as ir/convert_element.h has it.
+/// For floats that an integer type cannot hold, TensorFlow sometimes saturates and sometimes not. Via int32 or int64
+/// they are taken modulo 2^bits, as in ir/convert_element.h.
 void cast(LowerCall& c) {
   Graph& g = c.graph;
   const Value& x = c.in[0];
@@ -74,7 +74,7 @@ void cast(LowerCall& c) {
 
 void select(LowerCall& c) { c.give(c.graph.select(c.in[0], c.in[1], c.in[2])); }
 
-/// NaN of either operand is the result, as in NumPy.
+/// NaN in either operand is the result, as in NumPy.
 template <bool kLargest>
 void extreme(LowerCall& c) {
   const Value &a = c.in[0], &b = c.in[1];
@@ -87,8 +87,8 @@ void extreme(LowerCall& c) {
   c.give(y);
 }
 
-/// TensorFlow's own is the floor of the rounded quotient: 1 // 0.1 would be 10, and infinity // 0.5 infinity. The rest of
-/// a division is exact; what is left divides to a whole number up to rounding.
+/// TensorFlow's own version is the floor of the rounded quotient: 1 // 0.1 would be 10, and infinity // 0.5 infinity.
+/// The remainder of a division is exact; the rest divides to a whole number up to rounding.
 Value floor_quotient(Graph& g, const Value& a, const Value& b) {
   const Type t = wide_type(a.type);
   const Value x = g.cast(a, t), y = g.cast(b, t), zero = g.scalar(t, 0);
@@ -104,7 +104,7 @@ Value floor_quotient(Graph& g, const Value& a, const Value& b) {
   return g.cast(g.select(by_zero, g.binary("RealDiv", x, y), floor), a.type);
 }
 
-/// Integers divided by 0 give 0 and the smallest one by -1 itself; TensorFlow stops at both.
+/// Integers divided by 0 give 0, and the smallest one divided by -1 gives itself; TensorFlow fails at both.
 template <bool kQuotient>
 void divide_floor(LowerCall& c) {
   Graph& g = c.graph;
@@ -128,7 +128,7 @@ void divide_floor(LowerCall& c) {
   c.give(g.select(by_zero, zero, result));
 }
 
-/// Integers to a negative power: 1 and -1 stay what they are, all others become 0.
+/// Integers to a negative power: 1 and -1 keep their absolute value, all others become 0.
 void power(LowerCall& c) {
   Graph& g = c.graph;
   const Value &a = c.in[0], &b = c.in[1];
@@ -143,7 +143,7 @@ void power(LowerCall& c) {
   const Value zero = g.scalar(a.type, 0), one = g.scalar(a.type, 1);
   const Value minus_one = g.cast(g.scalar(kInt64, -1), a.type);
   const Value negative = g.compare("Less", b, zero);
-  // The exponent's parity decides for -1; 2 and 1 stand for even and odd.
+  // The parity of the exponent decides for -1; 2 and 1 stand for even and odd.
   const Value odd = g.compare("NotEqual", g.binary("FloorMod", b, g.scalar(b.type, 2)), zero);
   const Value harmless = g.select(negative, g.select(odd, one, g.scalar(b.type, 2)), b);
   const Value unit = g.op("LogicalOr")

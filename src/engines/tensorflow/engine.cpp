@@ -1,4 +1,4 @@
-// The tensorflow engine: what engine.h asks for.
+// The tensorflow engine: the functions of engine.h.
 #include "../common/api.h"
 #include "config.h"
 #include "session.h"
@@ -8,7 +8,7 @@ namespace {
 
 using engines::fail;
 
-/// Runs `work`; what it throws becomes a status.
+/// Runs `work`; an exception becomes a status.
 template <class F>
 int guarded(hg_status* status, F&& work) {
   try {
@@ -64,7 +64,7 @@ void free_executable(void* executable) { delete static_cast<Executable*>(executa
 size_t executable_bytes(void* executable) { return static_cast<Executable*>(executable)->bytes(); }
 
 hg_engine_api own_api = engines::make_api(
-    "tensorflow", "",  // known once the library is loaded
+    "tensorflow", "",  // set once the library is loaded
     HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,
     open, supports, compile, run, free_executable, executable_bytes);
 

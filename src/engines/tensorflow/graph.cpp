@@ -1,4 +1,4 @@
-// Graph: a TensorFlow graph that is being built, and the operations that lowerings are made of.
+// Graph: a TensorFlow graph under construction, and the operations that lowerings are made of.
 #include "graph.h"
 
 #include <algorithm>
@@ -119,7 +119,7 @@ Value Graph::placeholder(Type type, const Dims& dims) {
 Value Graph::constant(Type type, const Dims& dims, const void* data) {
   const size_t bytes = static_cast<size_t>(count(dims)) * size_of(type);
   std::string key;
-  if (bytes <= 256) {  // sizes and axes come again and again
+  if (bytes <= 256) {  // sizes and axes occur again and again
     key = std::to_string(type);
     for (int64_t d : dims) key += "," + std::to_string(d);
     key += ":" + std::string(static_cast<const char*>(data), bytes);
@@ -243,7 +243,7 @@ Value Graph::reduce(const char* name, const Value& x, const Dims& axes, bool kee
   return cast(o.value(t, dims), x.type);
 }
 
-/// Along one axis, which stays with size 1: sums of about sqrt(n) elements, then the sum of those.
+/// Along one axis, which is kept with size 1: sums of about sqrt(n) elements, then the sum of those.
 Value Graph::long_sum(const Value& x, size_t axis) {
   const int64_t n = x.dims[axis], at = static_cast<int64_t>(axis);
   const int64_t part = engines::part_of_sum(n), left = n % part;
@@ -261,7 +261,7 @@ Value Graph::long_sum(const Value& x, size_t axis) {
 }
 
 bool is_long_sum(const Dims& dims, const Dims& axes) {
-  constexpr int64_t kUsual = 64;  // of open sizes
+  constexpr int64_t kUsual = 64;  // assumed for open sizes
   int64_t n = 1;
   size_t several = 0;
   bool has_open = false;
@@ -271,7 +271,7 @@ bool is_long_sum(const Dims& dims, const Dims& axes) {
     several += size != 1;
     has_open |= size < 0;
   }
-  // One axis alone cannot be cut where its size is open.
+  // A single axis cannot be cut if its size is open.
   return n >= engines::kLongSum && (several > 1 || !has_open);
 }
 
@@ -279,7 +279,7 @@ Value Graph::sum(const Value& x, const Dims& axes, bool keepdims) {
   if (!is_float(x.type) || count(x.dims) == 0 || !is_long_sum(x.dims, axes))
     return reduce("Sum", x, axes, keepdims);
   const bool can_reshape = std::count(x.dims.begin(), x.dims.end(), -1) <= 1;
-  // The last axis first, which leaves the least; each by itself, so that there are sums of sums.
+  // The last axis first, which leaves the least; each separately, so that they are sums of sums.
   Value v = cast(x, wide_type(x.type));
   for (auto a = axes.rbegin(); a != axes.rend(); ++a) {
     const int64_t size = v.dims[static_cast<size_t>(*a)];
@@ -312,7 +312,7 @@ Value Graph::reshape(const Value& x, const Value& shape, const Dims& dims) {
   return op("Reshape").in(x).in(shape).type("T", x.type).type("Tshape", kInt64).value(x.type, dims);
 }
 
-/// In the way of an operation that takes every pattern of axes.
+/// By way of an operation that handles every pattern of axes.
 Value Graph::broadcast(const Value& x, const Value& shape, const Dims& dims) {
   const bool yes = true;
   const Value all = op("Fill")
@@ -324,10 +324,10 @@ Value Graph::broadcast(const Value& x, const Value& shape, const Dims& dims) {
   return select(all, x, x);
 }
 
-/// TensorFlow repeats along two axes at a time that have others between them; of more it knows nothing.
+/// TensorFlow can repeat at most two axes with others between them.
 Value Graph::broadcast(const Value& x, const Dims& dims) {
   if (x.dims == dims) return x;
-  // Neighbouring axes that are all repeated, or all not, are one.
+  // Merge neighbouring axes that are all repeated, or all not.
   Dims from, to;
   for (size_t i = 0; i < dims.size(); ++i) {
     const bool is_new = i + x.rank() < dims.size();
@@ -449,7 +449,7 @@ Value Graph::entry(const Value& x, const Value& index) {
 }
 
 Value Graph::one_unless_stopped() {
-  // Only entry 0 exists.
+  // Any other index than 0 is an error.
   return entry(ints({1}, kInt64), stop_);
 }
 

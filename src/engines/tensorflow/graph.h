@@ -1,4 +1,4 @@
-// Graph: a TensorFlow graph that is being built, and the operations that lowerings are made of.
+// Graph: a TensorFlow graph under construction, and the operations that lowerings are made of.
 #pragma once
 
 #include <map>
@@ -20,8 +20,8 @@ struct Value {
 };
 using Values = std::vector<Value>;
 
-/// `wanted` when TensorFlow has a CPU kernel of the operation for it, else a type that it has one for and that
-/// holds all values; kNoType when there is none. `attr` names the operation's type attribute.
+/// `wanted` if TensorFlow has a CPU kernel of the operation for it, else a type with a kernel that holds all its
+/// values; kNoType if there is none. `attr` names the operation's type attribute.
 Type kernel_type(const char* op, Type wanted, const char* attr = "T");
 inline bool has_kernel(const char* op, Type type, const char* attr = "T") {
   return kernel_type(op, type, attr) == type;
@@ -29,19 +29,19 @@ inline bool has_kernel(const char* op, Type type, const char* attr = "T") {
 
 inline bool is_float(Type t) { return t == kFloat || t == kDouble || t == kHalf || t == kBfloat16; }
 inline bool is_half(Type t) { return t == kHalf || t == kBfloat16; }
-/// In which sums and products of a type are computed: halves in float32.
+/// The type in which sums and products are computed: float32 for halves.
 inline Type wide_type(Type t) { return is_half(t) ? kFloat : t; }
 
-/// What a message about an index needs to know of its operation.
+/// What a message about an index needs to know about its operation.
 struct Site {
   std::string prim;
   int64_t axis;
   std::string node;  // the user's name for it, or nothing
 };
 
-/// Work (multiplications, or so) between two looks at the stop: some milliseconds.
+/// Work (roughly in multiplications) between two checks of the stop: a few milliseconds.
 inline constexpr double kMuchWork = 1e8;
-/// Whether a sum over axes is a long one that can be made in parts.
+/// Whether a sum over axes is long and can be made in parts.
 bool is_long_sum(const Dims& dims, const Dims& axes);
 
 class Graph {
@@ -76,66 +76,66 @@ class Graph {
     const char* op_;
   };
   Op op(const char* type);
-  /// One whose name in TensorFlow's messages leads to its site.
+  /// An operation whose name in TensorFlow's messages leads to its site.
   Op op_at(const char* type, Site site);
   const Site* site_in(const std::string& message) const;
 
   CGraphT* get() const { return graph_; }
-  /// What the graph and a session over it keep, about, as measured on nets of many sizes.
+  /// The approximate size of the graph and its session, as measured on nets of many sizes.
   size_t bytes() const { return (120 << 10) + next_ * (7 << 10) + 3 * constant_bytes_; }
 
   Value placeholder(Type type, const Dims& dims);
   Value constant(Type type, const Dims& dims, const void* data);
   Value zeros(Type type, const Dims& dims);
   Value scalar(Type type, double v);
-  /// A 1-D constant of int32 (what most operations take) or int64.
+  /// A 1-D constant of int32 (which most operations take) or int64.
   Value ints(const Dims& v, Type type = kInt32);
   Value integer(int64_t v, Type type = kInt32);
 
-  /// The same where the first of the numbers may be open: then it is the first size of `like`.
+  /// The same, but the first number may be open; then it is the first size of `like`.
   Value sizes(const Dims& v, const Value& like);
 
   Value identity(const Value& x);
   Value cast(const Value& x, Type type);
-  /// One and two operands of one type, through a type that has a kernel. NumPy broadcasting.
+  /// Operations with one or two operands of one type, via a type that has a kernel. NumPy broadcasting.
   Value unary(const char* op, const Value& x);
   Value binary(const char* op, const Value& a, const Value& b);
   Value compare(const char* op, const Value& a, const Value& b);
   Value select(const Value& condition, const Value& a, const Value& b);
   /// A reduction over axes.
   Value reduce(const char* op, const Value& x, const Dims& axes, bool keepdims);
-  /// The sum over axes, in order, of floats in parts: TensorFlow adds one row after the other, and so loses digits.
+  /// The sum over axes, in order; for floats in parts, because TensorFlow adds row by row and loses digits.
   Value sum(const Value& x, const Dims& axes, bool keepdims);
 
-  /// One of the sizes may be open.
+  /// One size may be open.
   Value reshape(const Value& x, const Dims& dims);
   Value broadcast(const Value& x, const Dims& dims);
-  /// The same to a shape that the run knows (1-D, int64).
+  /// The same for a shape known at run time (1-D, int64).
   Value reshape(const Value& x, const Value& shape, const Dims& dims);
   Value broadcast(const Value& x, const Value& shape, const Dims& dims);
   Value transpose(const Value& x, const Dims& perm);
   Value concat(const Values& parts, int64_t axis);
-  /// `counts` elements along each axis from `starts`, every `steps`-th; an open count takes all from there.
+  /// `counts` elements along each axis from `starts`, every `steps`-th; an open count takes all from there on.
   Value slice(const Value& x, const Dims& starts, const Dims& counts, const Dims& steps);
   Value pad(const Value& x, const Dims& low, const Dims& high, const Value& value);
-  /// Entry `index` (a scalar) along axis 0, which goes.
+  /// Entry `index` (a scalar) along axis 0, which disappears.
   Value entry(const Value& x, const Value& index);
 
-  /// Lets runs be stopped: a number that the caller may set while the graph runs, read where much has been done.
+  /// Lets runs be stopped: `stop` is a number that the caller may set while the graph runs, read after much work.
   void use_stop(const Value& stop) { stop_ = stop; }
-  const Value& stop() const { return stop_; }  // without a type when there is none
+  const Value& stop() const { return stop_; }  // has no type if there is none
   bool has_stop() const { return stop_.type != kNoType; }
-  /// A 1, or an error that ends the run.
+  /// 1, or an error that ends the run.
   Value one_unless_stopped();
-  /// Around the operations of work that costs so much (multiplications, or so). Now and then the stop is read behind
-  /// it; large work waits for the last look, since TensorFlow goes on with what does not depend on an error.
+  /// Put around operations of that cost (roughly in multiplications). From time to time the stop is read after them;
+  /// large work waits for the last check, since TensorFlow goes on with whatever does not depend on an error.
   void begin_work(double cost);
   void end_work(double cost, const Value& result);
   const std::vector<COperation*>& checks() const { return checks_; }
 
-  /// A function made of this graph; the names of TensorFlow's functions must be unique in a graph.
+  /// Makes a function from this graph; names of TensorFlow functions must be unique within a graph.
   CFunction* to_function(const std::string& name, const Values& in, const Values& out) const;
-  /// Takes over a function of another graph, and the functions that it calls.
+  /// Takes over a function of another graph, and the functions it calls.
   void add_function(CFunction* function, const Graph& body);
 
  private:
@@ -148,13 +148,13 @@ class Graph {
   std::vector<std::shared_ptr<CFunction>> functions_;
   Value stop_;
   double cost_ = 0;
-  bool waits_ = false;  // operations that are being added wait for the last check
+  bool waits_ = false;  // new operations wait for the last check
   std::vector<COperation*> checks_;
-  std::map<std::string, Site> sites_;  // by the operation's name; those of bodies too
+  std::map<std::string, Site> sites_;  // by the operation's name; includes those of bodies
 };
 
 Dims broadcast_dims(const Dims& a, const Dims& b);
-/// A name that no function of this process has had.
+/// A name that no function in this process has had.
 std::string fresh_name(const char* what);
 
 }  // namespace horngate::tf

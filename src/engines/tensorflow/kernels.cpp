@@ -1,4 +1,4 @@
-// Which element types TensorFlow has kernels for: it lists them itself, so that this holds for every version.
+// Which element types TensorFlow has kernels for. It lists them itself, so this holds for every version.
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -14,7 +14,7 @@ class Reader {
  public:
   explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
 
-  /// Goes to the next field; false at the end.
+  /// Moves to the next field; false at the end.
   bool next() {
     if (at_ >= end_) return false;
     const uint64_t tag = varint();
@@ -80,7 +80,7 @@ void read_constraint(std::string_view text, std::string_view attr, std::set<int>
 }
 
 struct Types {
-  bool any = false;  // a kernel without a constraint takes all of them
+  bool any = false;  // a kernel without a constraint takes all types
   std::set<int> types;
 };
 
@@ -99,7 +99,7 @@ Types query(const char* op, const char* attr) {
       if (k.field == 5) label = k.bytes;
       if (k.field == 3) read_constraint(k.bytes, attr, types, named);
     }
-    // A label marks kernels that only TensorFlow's own rewriting chooses.
+    // Kernels with a label are chosen only by TensorFlow's own rewriting.
     if (device != "CPU" || !label.empty()) continue;
     found.any |= !named;
     found.types.insert(types.begin(), types.end());

@@ -35,8 +35,8 @@ fs::path find_file() {
                   "tensorflow-cpu\", or set HORNGATE_TENSORFLOW to the folder that holds it.");
 }
 
-/// While one is alive nothing that the process writes to standard error is seen: TensorFlow greets before its own
-/// log level counts.
+/// While one is alive, nothing that the process writes to standard error is shown: TensorFlow prints a greeting
+/// before its own log level takes effect.
 class Silence {
  public:
   Silence() {
@@ -69,7 +69,7 @@ void check_version(const fs::path& path) {
 }
 
 void bind(const fs::path& path) {
-  // Before the library is loaded: it reads these once.
+  // Before the library is loaded, since it reads these once.
   setenv("TF_CPP_MIN_LOG_LEVEL", "3", 0);  // errors reach us as statuses
   setenv("TF_ENABLE_ONEDNN_OPTS", "1", 0);
   std::string why;

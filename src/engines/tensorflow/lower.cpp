@@ -32,7 +32,7 @@ bool is_empty(const hg_type& t) {
   return false;
 }
 
-/// Elements of a value; open sizes count as those of a usual batch.
+/// Elements of a value; open sizes count as a typical batch.
 double elements(const Dims& dims) {
   constexpr double kUsual = 64;
   double n = 1;
@@ -84,7 +84,7 @@ double cost_of(const hg_graph& graph, const hg_node& node) {
     const Dims a = n.in_dims(0);
     for (int64_t axis : n.ints("contract_a")) cost *= elements({a[static_cast<size_t>(axis)]});
   } else if (prim.substr(0, 4) == "conv") {
-    // The kernel is met once by every element of the data without channels.
+    // Each position of the data, channels aside, meets the whole kernel once.
     const Dims kernel = prim == "conv_filter_grad" ? n.out_dims(0) : n.in_dims(1);
     const Dims y = prim == "conv"              ? n.out_dims(0)
                    : prim == "conv_input_grad" ? n.in_dims(0)
@@ -108,7 +108,7 @@ Values lower_graph(Graph& to, const hg_graph& graph, const Values& inputs) {
     to.begin_work(cost);
     bool all_empty = true;
     for (uint32_t k = 0; k < n.n_out; ++k) all_empty &= is_empty(*graph.value[n.out[k]]);
-    if (all_empty) {  // nothing to compute, and some kernels refuse
+    if (all_empty) {  // nothing to compute, and some kernels refuse it
       for (uint32_t k = 0; k < n.n_out; ++k)
         call.give(to.constant(call.out_type(k), call.node.out_dims(k), ""));
     } else {

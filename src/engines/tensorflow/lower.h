@@ -1,4 +1,4 @@
-// Lowerings: how each primitive becomes operations of TensorFlow.
+// Lowerings: how each primitive becomes TensorFlow operations.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace horngate::tf {
 
-/// One node while it is lowered.
+/// A node while it is being lowered.
 struct LowerCall {
   Graph& graph;
   Node node;
@@ -25,11 +25,12 @@ struct Lowering {
   bool (*can)(const Node&) = nullptr;
 };
 
-/// What the engine has for a primitive; null when nothing.
+/// The engine's lowering of a primitive, or null.
 const Lowering* find_lowering(const char* prim);
-/// Whether the engine runs a node: it has a lowering that takes it, and so for all nodes of its bodies.
+/// Whether the engine can run a node: it has a lowering that takes it, and the same holds for all nodes
+/// of its bodies.
 bool can_lower(const hg_graph& graph, const hg_node& node);
-/// Multiplications, or so, of a node and of all nodes of a graph.
+/// The cost of a node, or of all nodes of a graph, roughly in multiplications.
 double cost_of(const hg_graph& graph, const hg_node& node);
 double cost_of(const hg_graph& graph);
 /// Adds all nodes of a graph whose inputs are given; returns its outputs.

@@ -11,7 +11,7 @@ namespace horngate::tf {
 
 using Dims = std::vector<int64_t>;
 
-/// Elements; an open size (-1) makes it open, unless there are none.
+/// Number of elements; an open size (-1) makes it open, unless another size is 0.
 inline int64_t count(const Dims& dims) {
   int64_t n = 1;
   bool is_open = false;
@@ -47,14 +47,14 @@ class Node {
   Dims in_dims(uint32_t i) const { return dims_of(in_type(i)); }
   Dims out_dims(uint32_t i) const { return dims_of(out_type(i)); }
 
-  /// Integers of an attribute; empty when it is not there.
+  /// The integers of an attribute; empty if it is absent.
   Dims ints(const char* key) const {
     const hg_attr* a = find(key, HG_ATTR_I64);
     if (!a) return {};
     const auto* p = static_cast<const int64_t*>(a->data);
     return Dims(p, p + a->n);
   }
-  /// The same for an attribute with one entry per axis, where nothing stands for `missing`.
+  /// The same for an attribute with one entry per axis, `missing` for each if it is absent.
   Dims ints(const char* key, size_t n, int64_t missing) const {
     Dims v = ints(key);
     if (v.empty()) v.assign(n, missing);

@@ -8,10 +8,10 @@ namespace {
 
 constexpr char kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
-// Its oneDNN kernel takes no more axes.
+// TensorFlow's oneDNN kernel takes no more axes than this.
 constexpr size_t kMostAxes = 5;
 
-/// More axes become two, which the run can undo while at most one of them is open.
+/// More axes are merged into two, which a run can undo if at most one of them is open.
 bool can_softmax(const Node& n) {
   const Dims x = n.in_dims(0);
   return x.size() <= kMostAxes || std::count(x.begin(), x.end(), -1) <= 1;
@@ -37,14 +37,15 @@ void softmax(LowerCall& c) {
   }
   Value y = g.op(kOp).in(rows).type("T", t).value(t, rows.dims);
   if (kOp == kSoftmax && t == kFloat) {
-    // Of a row with NaN the oneDNN kernel makes NaN in some places only. 0 times the sum of a row is 0 or NaN.
+    // For a row with NaN the oneDNN kernel gives NaN in some places only. 0 times the sum of a row is 0 or
+    // NaN.
     const Value sum = g.reduce("Sum", y, {static_cast<int64_t>(y.rank()) - 1}, true);
     y = g.binary("AddV2", y, g.binary("Mul", sum, g.scalar(t, 0)));
   }
   c.give(g.cast(g.transpose(g.reshape(y, moved.dims), perm), x.type));
 }
 
-/// What both batch norms work with: x in the type that is computed in, and the shape of statistics against x.
+/// What both batch norms use: x in the type of the computation, and the shape of statistics against x.
 struct Norm {
   Dims axes;
   Dims kept;  // dims of x with 1 along the axes
@@ -69,13 +70,13 @@ struct Norm {
         type == kFloat && axes.size() + 1 == kept.size() && n != 0 && n != 1 &&
         std::find(axes.begin(), axes.end(), static_cast<int64_t>(kept.size()) - 1) == axes.end();
   }
-  /// The mean along the axes, which stay.
+  /// The mean along the axes, which are kept.
   Value mean(Graph& g, const Value& x, const Value& channel) const {
     return g.binary("RealDiv", g.sum(x, axes, true), count_of(g, x, channel));
   }
   Dims rows(const Value& x) const { return {static_cast<int64_t>(n), 1, 1, x.dims.back()}; }
   Value spread(Graph& g, const Value& v) const { return g.reshape(v, kept); }
-  /// n in the run; `channel`: something with one number per channel.
+  /// n at run time; `channel`: any value with one number per channel.
   Value count_of(Graph& g, const Value& x, const Value& channel) const {
     if (n >= 0) return g.scalar(type, n);
     const auto size = [&](const Value& v) {
@@ -100,7 +101,7 @@ void batch_norm(LowerCall& c) {
   const Type own = c.in[0].type, t = norm.type;
   const Value x = g.cast(c.in[0], t), gamma = g.cast(c.in[1], t), beta = g.cast(c.in[2], t);
   Value y, mean, var;
-  // Of many rows the fused form, which adds one after the other, loses digits.
+  // With many rows the fused form, which adds them one by one, loses digits.
   if (norm.is_fused && !is_long_sum(x.dims, norm.axes)) {
     auto op = g.op("FusedBatchNormV3").in(g.reshape(x, norm.rows(x))).in(gamma).in(beta);
     op.in(g.zeros(t, {0})).in(g.zeros(t, {0}));  // statistics come from x
@@ -108,7 +109,7 @@ void batch_norm(LowerCall& c) {
     const Value made = op.value(t, norm.rows(x));
     y = g.reshape(made, x.dims);
     mean = {{made.out.op, 1}, t, gamma.dims};
-    // An open n may be 1: the variance is then 0 by either rule.
+    // An open n may be 1: the variance is then 0 in either case.
     const Value all = norm.count_of(g, x, gamma);
     const Value part = norm.n >= 0 ? g.scalar(t, (norm.n - 1) / norm.n)
                                    : g.binary("RealDiv", g.binary("Sub", all, g.scalar(t, 1)), all);

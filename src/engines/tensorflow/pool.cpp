@@ -1,4 +1,4 @@
-// Pools and their gradient. Margins that TensorFlow has no word for are filled with the lowest number for a
+// Pools and their gradient. Margins that TensorFlow cannot express are filled with the lowest number for a
 // maximum; for a mean they are left to the decomposition.
 #include <limits>
 
@@ -34,7 +34,7 @@ struct Pool {
       leaves_out |= (windows - 1) * strides[i] + window[i] < n;
     }
   }
-  /// A mean whose margins TensorFlow has no word for, or no kernel that is right.
+  /// A mean with margins that TensorFlow cannot express, or for which no kernel is right.
   bool is_hard_mean() const {
     return !is_max &&
            (margin == Margin::kOther || (margin == Margin::kSame && layout.is_3d() && leaves_out));
@@ -82,7 +82,7 @@ Value lowest(Graph& g, Type type) {
   }
 }
 
-/// x in TensorFlow's form, with its margins when they need filling.
+/// x in TensorFlow's form, with its margins if they need filling.
 Value data_of(Graph& g, const Pool& p, const Value& x, Type type) {
   const Value v = p.layout.data(g, g.cast(x, type));
   if (p.margin != Margin::kOther) return v;

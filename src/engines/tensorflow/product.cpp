@@ -1,4 +1,4 @@
-// dot_general as a matrix product, and choices of the largest.
+// dot_general as a matrix product; top_k and in_top_k.
 #include "lower.h"
 
 namespace horngate::tf {
@@ -34,11 +34,11 @@ int64_t product(const Value& v, const Dims& axes) {
 }
 
 struct Matrix {
-  Value value;  // (batch, rows, columns), without batch when there is none
+  Value value;  // (batch, rows, columns), without batch if there is none
   bool transposed = false;
 };
 
-/// An operand as matrices of (first, second) axes, or transposed when that needs no moving.
+/// An operand as matrices of (first, second) axes, or transposed if that avoids moving data.
 Matrix matrix_of(Graph& g, const Value& v, const Dims& batch, const Dims& first,
                  const Dims& second) {
   Dims perm = joined(batch, first, second);

@@ -30,7 +30,7 @@ Value position(Graph& g, const char* op, const Value& x, int64_t axis) {
       .value(kInt64, dims);
 }
 
-/// The first of equals; the first NaN when there is one, which TensorFlow would pass over.
+/// The first of equal elements; the first NaN if there is one, which TensorFlow would skip.
 template <const char* kOp>
 void arg(LowerCall& c) {
   Graph& g = c.graph;

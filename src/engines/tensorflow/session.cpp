@@ -68,7 +68,7 @@ void Session::add_inputs(const hg_graph& graph, Values& placed) {
   }
 }
 
-/// TensorFlow fetches nothing that is fed, and nothing twice.
+/// TensorFlow does not fetch what is fed, nor anything twice.
 void Session::add_outputs(const Values& outputs) {
   std::set<std::pair<COperation*, int>> taken;
   for (const COutput& f : feeds_) taken.insert({f.op, f.index});
@@ -121,7 +121,7 @@ void Session::call(CTensor* const* feeds, CTensor** results, Status& status) con
                    static_cast<int>(checks.size()), nullptr, status);
 }
 
-/// An index that is out of range is told in the words of the other engines.
+/// Reports an index out of range in the words of the other engines.
 void Session::check(const Status& status) const {
   if (status.ok()) return;
   const std::string text = status.message();
@@ -155,8 +155,8 @@ void Session::run(CTensor** feeds, CTensor** results, const hg_run* run) {
   check(status);
 }
 
-/// A thread runs, the caller asks whether to stop. TensorFlow cannot be told to give up, but the graph reads a
-/// number in our memory as it goes.
+/// A thread runs while the caller asks whether to stop. TensorFlow cannot be told to give up, but the graph
+/// reads a number in our memory as it goes.
 void Session::call_watched(CTensor* const* feeds, CTensor** results, Status& status, int32_t& stop,
                            const hg_run& run) const {
   std::mutex mutex;
@@ -200,11 +200,11 @@ class Tensors {
   std::vector<CTensor*> all_;
 };
 
-alignas(64) char nothing[64];  // where arrays without elements lie
+alignas(64) char nothing[64];  // memory of arrays without elements
 
 void release(void* tensor) { api().DeleteTensor(static_cast<CTensor*>(tensor)); }
 
-/// Hands a result over. Memory that something else refers to (a feed, a constant, another result) is copied.
+/// Hands over a result. Memory that something else refers to (a feed, a constant, another result) is copied.
 void give(CTensor*& t, hg_buffer& to) {
   if (!api().TensorMaybeMove(t)) {
     CTensor* own = checked(
@@ -234,7 +234,7 @@ void Executable::call(CTensor** feeds, CTensor** results, const hg_run* run) {
       return;
     } catch (const Error& e) {
       if (e.code == HG_INTERRUPTED) throw;
-      use_xla_ = false;  // it cannot compile everything that TensorFlow runs
+      use_xla_ = false;  // XLA cannot compile everything that TensorFlow runs
     }
   }
   plain_.run(feeds, results, run);

@@ -12,11 +12,11 @@ namespace horngate::tf {
 class Session {
  public:
   Session() = default;
-  /// `may_stop`: a run can be ended before its time.
+  /// `may_stop`: a run can be ended early.
   Session(const hg_graph& graph, bool may_stop);
   ~Session();
   Session(const Session&) = delete;
-  /// The same as one function that XLA compiles; the plain one cannot be stopped.
+  /// The same as a single function that XLA compiles; `plain` must be one that cannot be stopped.
   static std::unique_ptr<Session> with_xla(const Session& plain);
 
   struct Input {
@@ -25,11 +25,11 @@ class Session {
     Dims dims;
   };
   const std::vector<Input>& inputs() const { return inputs_; }
-  /// How many tensors a run is fed: the inputs, and perhaps the stop.
+  /// How many tensors a run is fed: the inputs, and the stop if there is one.
   size_t n_feeds() const { return feeds_.size(); }
   size_t n_outputs() const { return fetches_.size(); }
   size_t bytes() const { return graph_.bytes(); }
-  /// Fills `results`; throws what TensorFlow says. Runs that may be long are watched.
+  /// Fills `results`; throws what TensorFlow reports. Runs that may be long are watched.
   void run(CTensor** feeds, CTensor** results, const hg_run* run);
 
  private:
@@ -53,7 +53,7 @@ class Executable {
  public:
   explicit Executable(const hg_graph& graph);
 
-  /// Feeds lie in the caller's memory; results are adopted by outputs without memory, copied into the others.
+  /// Feeds lie in the caller's memory; outputs without memory adopt their results, others get a copy.
   void run(const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run);
   size_t bytes() const { return plain_.bytes() + (xla_ ? xla_->bytes() : 0); }
 

@@ -6,7 +6,7 @@
 namespace horngate::tf {
 namespace {
 
-/// reshape, expand_dims and squeeze: the elements stay where they are.
+/// reshape, expand_dims and squeeze: the elements stay in place.
 void reshape(LowerCall& c) {
   const Dims dims = c.node.out_dims(0);
   c.give(c.in.size() == 2 ? c.graph.reshape(c.in[0], c.in[1], dims)
@@ -24,7 +24,7 @@ void broadcast(LowerCall& c) {
 void transpose(LowerCall& c) { c.give(c.graph.transpose(c.in[0], c.node.ints("perm"))); }
 
 void concat(LowerCall& c) {
-  // Empty parts say nothing, and of one part there is nothing to join.
+  // Empty parts contribute nothing, and a single part needs no joining.
   const int64_t axis = c.node.number("axis");
   Values parts;
   for (const Value& v : c.in)
@@ -38,7 +38,7 @@ void slice(LowerCall& c) {
   Dims starts;
   for (size_t i = 0; i < x.rank(); ++i) {
     const int64_t n = x.dims[i];
-    if (n < 0) {  // counted from the beginning
+    if (n < 0) {  // counted from the start
       starts.push_back(stated[i]);
       continue;
     }
@@ -79,7 +79,7 @@ void gather(LowerCall& c) {
              .value(x.type, c.node.out_dims(0)));
 }
 
-/// Segment sums want the indices' axes first; others are moved there and back.
+/// Segment sums want the axes of the indices first; others are moved there and back.
 void scatter_add(LowerCall& c) {
   Graph& g = c.graph;
   const Value &indices = c.in[0], &updates = c.in[1];
