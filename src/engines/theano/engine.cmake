@@ -1,4 +1,4 @@
-# The worker's Python files stand beside the plug-in.
+# The worker's Python files are placed beside the plug-in.
 file(GLOB theano_worker CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/engines/theano/worker/*.py")
 set(theano_worker_dir "${HORNGATE_ENGINE_DIR}/theano_worker")
 set(theano_worker_copies "")

@@ -1,4 +1,5 @@
-// The theano engine: the real Theano 1.0.5 in a process of its own. This is its border to Horngate.
+// The theano engine: the real Theano 1.0.5 in a separate process. This is its interface to
+// Horngate.
 #include <exception>
 #include <memory>
 
@@ -68,7 +69,7 @@ void free_executable(void* executable) {
   }
 }
 
-// The worker takes turns by itself.
+// The worker itself makes calls take turns.
 hg_engine_api own_api = horngate::engines::make_api(
     "theano", kVersion,
     HG_CAP_FREE_DIMS | HG_CAP_SCAN | HG_CAP_COND | HG_CAP_CONCURRENT_RUN | HG_CAP_GIVES_MEMORY,

@@ -21,7 +21,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// Folders that may be a virtual environment. The variable, when set, rules out all others.
+/// Folders that may be a virtual environment. The variable, if set, rules out all others.
 std::vector<fs::path> environments() {
   std::vector<fs::path> out;
   const auto add = [&](const fs::path& folder) {
@@ -48,7 +48,7 @@ std::vector<fs::path> entries(const fs::path& folder, std::string_view prefix) {
   return out;
 }
 
-/// Why the environment cannot serve; empty when it can.
+/// Why the environment cannot be used; empty if it can.
 std::string fault_of(const fs::path& environment) {
   for (const fs::path& python : entries(environment / "lib", "python3")) {
     const fs::path site = python / "site-packages";

@@ -6,7 +6,7 @@
 
 namespace horngate::theano {
 
-/// The Theano that this engine drives; its graphs and cache are not those of another version.
+/// The Theano version that this engine drives; graphs and cache of other versions are different.
 inline constexpr const char* kVersion = "1.0.5";
 
 struct Installation {

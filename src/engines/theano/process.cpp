@@ -1,4 +1,4 @@
-// The worker process: started, watched, spoken to over one socket, never left behind.
+// The worker process: started, watched, talked to over one socket, never left behind.
 #include "process.h"
 
 #include <fcntl.h>
@@ -22,13 +22,13 @@ extern char** environ;
 
 namespace horngate::theano {
 
-/// Shared with a thread that waits for the end of the process, so that there is never a zombie.
+/// Shared with a thread that waits for the process to end, so that there is never a zombie.
 struct Process::Watch {
   pid_t pid = 0;
   mutable std::mutex mutex;
   mutable std::condition_variable ended;
   bool dead = false;
-  int status = -1;  // -1: somebody else took it
+  int status = -1;  // -1: somebody else collected it
 };
 
 namespace {
@@ -36,18 +36,18 @@ namespace {
 constexpr int kSocketInWorker = 3;
 constexpr size_t kLongestMessage = 1 << 16;
 constexpr std::chrono::milliseconds kPatience{50};
-// Timers come up to 50 us late.
+// Timers are up to 50 us late.
 constexpr std::chrono::microseconds kEarly{80}, kLate{40};
 
-/// Above the numbers that the worker's own descriptors get, closed by exec.
+/// Moves a descriptor above those that the worker uses itself; closed by exec.
 int moved_up(int fd) {
   const int up = fcntl(fd, F_DUPFD_CLOEXEC, 10);
   close(fd);
   return up;
 }
 
-/// Starts the program with the socket as descriptor 3, in a session of its own: Ctrl-C at the terminal is the
-/// caller's alone.
+/// Starts the program with the socket as descriptor 3, in its own session, so that Ctrl-C at the terminal reaches
+/// only the caller.
 int spawn(const Installation& where, int socket, int log, pid_t* pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -101,7 +101,7 @@ std::unique_ptr<Process> Process::start(const Installation& where, std::string& 
     while (waitid(P_PID, static_cast<id_t>(watch->pid), &info, WEXITED | WNOWAIT) != 0 &&
            errno == EINTR) {
     }
-    // Only now may the number be given to another process: nobody signals it from here on.
+    // After this the pid may go to another process, so nobody signals it from here on.
     const std::lock_guard lock(watch->mutex);
     int status = -1;
     if (waitpid(watch->pid, &status, 0) == watch->pid) watch->status = status;
@@ -176,8 +176,8 @@ bool Process::send(const void* data, size_t size, const int* fds, int n_fd) {
   }
 }
 
-/// As recv, but without being woken: sleeps until a little before the message is expected, then asks again and again
-/// until a little after.
+/// Like recv, but without waiting to be woken: sleeps until shortly before the message is expected, then polls until
+/// shortly after.
 ssize_t Process::look(char* buffer, std::chrono::nanoseconds expected) {
   if (expected > kEarly) {
     const timespec sleep{0, (expected - kEarly).count()};

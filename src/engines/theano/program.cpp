@@ -1,4 +1,4 @@
-// A graph as the worker gets it, and the shared memory through which its arrays pass.
+// A graph in the form that the worker gets, and the shared memory through which its arrays pass.
 #include "program.h"
 
 #include <sys/mman.h>
@@ -16,7 +16,7 @@ namespace {
 
 size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 
-/// Text of one graph and its bodies; constants are collected behind it.
+/// Text of one graph and its bodies; constants are collected after it.
 class Writer {
  public:
   std::string text, data;
@@ -195,14 +195,14 @@ bool Program::place(const hg_buffer* const* in, const hg_buffer* const* out) {
     capacity_ = std::max<size_t>(capacity_ ? end + end / 2 : end, 64);
     make_memory();
   }
-  // What is held lies where it lay for the sizes of its run.
+  // Results still held were placed for other sizes.
   const bool had_room = results_ && out_end <= results_->bytes_of_a_set();
   if (!had_room || results_->fd() >= 0 || results_->is_held() || results_->is_spent())
     results_ = std::make_shared<Results>(results_ && !had_room ? out_end + out_end / 2 : out_end);
   return true;
 }
 
-/// For another worker: it gets memory of its own.
+/// For another worker, which gets its own memory.
 void Program::forget_places() {
   is_placed = false;
   drop_memory();

@@ -1,4 +1,4 @@
-// A graph as the worker gets it, and the shared memory through which its arrays pass.
+// A graph in the form that the worker gets, and the shared memory through which its arrays pass.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ class Program {
   const std::string
       text;  // the graph (JSON), then its constants: all that a worker needs to build it
   std::vector<size_t> in_at, out_at, in_bytes, out_bytes;
-  std::vector<uint64_t> stamps;                    // of what lies in the places of the inputs
+  std::vector<uint64_t> stamps;                    // of the contents at the places of the inputs
   uint64_t generation = 0;                         // of the worker that has built it; 0: none
-  bool is_placed = false;                          // a worker knows the places,
+  bool is_placed = false;                          // a worker knows the places:
   uint64_t placed_for = 0;                         // the one of this generation
-  std::array<std::chrono::nanoseconds, 2> took{};  // the last runs, from question to answer
+  std::array<std::chrono::nanoseconds, 2> took{};  // duration of the last runs, from request to answer
 
-  /// Gives the arrays of a run their places; throws when there is no memory. False when they are as in the run
-  /// before. What has no open sizes keeps its place while the memory is the same.
+  /// Gives the arrays of a run their places; throws if there is no memory. False if they are as in the
+  /// previous run. Arrays without open sizes keep their places while the memory stays the same.
   bool place(const hg_buffer* const* in, const hg_buffer* const* out);
   std::string places(const hg_buffer* const* in,
                      const hg_buffer* const* out) const;  // for the worker
@@ -53,7 +53,7 @@ class Program {
   std::shared_ptr<Results> results_;
 };
 
-/// A file in memory with these bytes; -1 when there is none.
+/// A file in memory with these bytes; -1 on failure.
 int file_in_memory(const std::string& bytes);
 
 }  // namespace horngate::theano

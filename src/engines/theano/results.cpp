@@ -1,4 +1,4 @@
-// Shared memory in which the worker computes results, and which is then the caller's: they need no copy.
+// Shared memory in which the worker computes results and which then belongs to the caller, without a copy.
 #include "results.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@ struct Results::Held {
   static void release(void* self);
 };
 
-/// All that exist. Its mutex is taken for moments only, and across a fork.
+/// All that exist. Its mutex is held only for moments, and across a fork.
 struct ForkGuard {
   std::mutex mutex;
   std::vector<Results*> all;
@@ -29,7 +29,7 @@ struct ForkGuard {
     static auto* guard = [] {
       pthread_atfork([] { get().before(); }, [] { get().mutex.unlock(); },
                      [] { get().mutex.unlock(); });
-      return new ForkGuard;  // never ends: results may be released late
+      return new ForkGuard;  // never destroyed: results may be released late
     }();
     return *guard;
   }
@@ -52,7 +52,7 @@ size_t up_to(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 }  // namespace
 
-/// Large results have their pages for themselves.
+/// Large results do not share pages.
 size_t Results::room(size_t n) { return up_to(n, n < kLeast ? 64 : page_size()); }
 size_t Results::start(size_t end, size_t n) { return up_to(end, n < kLeast ? 64 : page_size()); }
 
@@ -60,7 +60,7 @@ Results::Results(size_t bytes_of_a_set)
     : set_bytes_(up_to(std::max<size_t>(bytes_of_a_set, 1), page_size())) {
   fd_ = memfd_create("horngate-theano-results", MFD_CLOEXEC);
   void* map = MAP_FAILED;
-  // Pages that are never used are never there.
+  // Pages that are never used take no memory.
   if (fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(kSets * set_bytes_)) == 0)
     map = mmap(nullptr, kSets * set_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (map == MAP_FAILED) {
@@ -117,14 +117,14 @@ void Results::give(hg_buffer& out, int set, size_t place, size_t bytes) {
 }
 
 void Results::Held::release(void* self) {
-  // Deleted after the lock: it may be the last owner, whose end takes the lock too.
+  // Deleted after the lock is released: it may be the last owner, whose destructor takes the lock too.
   const std::unique_ptr<Held> held(static_cast<Held*>(self));
   const std::lock_guard lock(ForkGuard::get().mutex);
   std::vector<Held*>& all = held->results->held_;
   all.erase(std::find(all.begin(), all.end(), held.get()));
 }
 
-/// Puts a copy in the place of the shared pages. Without memory for it they stay shared, but for no other run.
+/// Replaces the shared pages with a copy. Without memory for it they stay shared, but no other run uses them.
 void Results::make_private(const Held& held) {
   lost_[held.set] = true;
   const size_t size = room(held.bytes);

@@ -1,4 +1,4 @@
-// Shared memory in which the worker computes results, and which is then the caller's: they need no copy.
+// Shared memory in which the worker computes results and which then belongs to the caller, without a copy.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,22 @@
 
 namespace horngate::theano {
 
-/// The places of a program's results, several sets of them: while the caller holds results of one, the next run
-/// takes another. Before the process forks, what the caller holds becomes memory of its own, so that neither the
-/// child nor a later run can change it.
+/// The places of a program's results, in several sets: while the caller holds results in one, the next run takes
+/// another. Before the process forks, what the caller holds becomes private memory, so that neither the child
+/// nor a later run can change it.
 class Results : public std::enable_shared_from_this<Results> {
  public:
-  /// Set 0 is never given away: results are copied from it while all others are held.
+  /// Set 0 is never given away: while all others are held, results are copied from it.
   static constexpr int kSets = 4;
-  /// Less is copied: to look after it would cost more.
+  /// Smaller results are copied: tracking them would cost more.
   static constexpr size_t kLeast = 32 << 10;
 
-  /// Throws when there is no memory.
+  /// Throws if there is no memory.
   explicit Results(size_t bytes_of_a_set);
   ~Results();
   Results(const Results&) = delete;
 
-  /// What n bytes take in a set, and where they begin in one that is used up to `end`.
+  /// The room that n bytes take in a set, and where they begin in one that is used up to `end`.
   static size_t room(size_t n);
   static size_t start(size_t end, size_t n);
 
@@ -35,12 +35,12 @@ class Results : public std::enable_shared_from_this<Results> {
   int fd() const { return fd_; }  // -1 once the worker has mapped it
   void close_file();
 
-  /// A set of which nothing is held; 0 when there is none.
+  /// A set of which nothing is held; 0 if there is none.
   int free_set() const;
   bool is_held() const;
-  /// No set but 0 can be used any more.
+  /// Whether no set but 0 can be used any more.
   bool is_spent() const;
-  /// Makes the memory at this place the caller's until it is released.
+  /// Lets the caller own the memory at this place until it is released.
   void give(hg_buffer& out, int set, size_t place, size_t bytes);
 
  private:

@@ -1,4 +1,4 @@
-// Whether a CPU has nothing to do: then a process may look for a message instead of sleeping until it comes.
+// Whether a CPU is idle: then a process may poll for a message instead of sleeping until it comes.
 #include "spare_cpu.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ SpareCpu::~SpareCpu() {
   if (file_ >= 0) close(file_);
 }
 
-/// Threads that run or wait for a CPU at this moment, this one among them; -1 when it cannot be known.
+/// Threads that are running or waiting for a CPU right now, including this one; -1 if unknown.
 int SpareCpu::running() const {
   char text[128];
   const ssize_t n = file_ >= 0 ? pread(file_, text, sizeof text - 1, 0) : 0;
@@ -33,7 +33,7 @@ bool SpareCpu::is_there() {
   if (now < next_) return answer_;
   next_ = now + std::chrono::milliseconds(10);
   const int count = running();
-  // After a yes the worker may be looking too.
+  // After a yes the worker may be polling too.
   answer_ = count > 0 && count <= (answer_ ? cpus_ : cpus_ - 1);
   return answer_;
 }

@@ -1,4 +1,4 @@
-// Whether a CPU has nothing to do: then a process may look for a message instead of sleeping until it comes.
+// Whether a CPU is idle: then a process may poll for a message instead of sleeping until it comes.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@ class SpareCpu {
   ~SpareCpu();
   SpareCpu(const SpareCpu&) = delete;
 
-  /// The answer is some milliseconds old at most. Where it cannot be known: no.
+  /// The answer is at most some milliseconds old. No, if it cannot be known.
   bool is_there();
 
  private:

@@ -1,5 +1,5 @@
-// Which nodes Theano runs. Everything that is not listed is decomposed or runs on native: random numbers (the same
-// bits on all engines), the CTC family, sparse matrices and print.
+// Which nodes Theano runs. Everything not listed is decomposed or runs on native: random numbers (the same bits on
+// all engines), the CTC family, sparse matrices and print.
 #include "supports.h"
 
 #include <string_view>

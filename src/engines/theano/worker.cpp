@@ -1,9 +1,10 @@
 // What the engine asks of its worker process: build a program, run it, forget it.
 //
 // A request is one message: a letter and the program's number. B builds (a second message carries the program as a
-// file), P places arrays (a second message carries where, and perhaps new memory), R runs (into which set of places), F forgets (no answer). An answer is a letter: k is well, i interrupted,
-// e an error: a digit, the code of hg_status, and a text. h greets once Theano is loaded. Before an answer notes may come:
-// c and a text when something is being compiled, c alone when that is done.
+// file), P places arrays (a second message says where, perhaps with new memory), R runs (into which set of places), F
+// forgets (no answer). An answer is a letter: k for success, i for interrupted, e for an error, followed by a digit
+// (the code of hg_status) and a text. h is sent once Theano is loaded. Notes may precede an answer: c with a text when
+// something is being compiled, c alone when that is done.
 #include "worker.h"
 
 #include <pthread.h>
@@ -30,12 +31,12 @@ std::atomic<Worker*> current_worker{nullptr};
 struct Request {
   char letter;
   uint8_t set = 0;   // R: where the results go
-  uint8_t look = 0;  // R: whether to look for the next request before sleeping
+  uint8_t look = 0;  // R: whether to poll for the next request before sleeping
   char unused = 0;
   uint32_t id = 0;
 };
 
-/// Different for each worker process that a program may meet, also across forks.
+/// Different for each worker process that a program may meet, even across forks.
 uint64_t new_generation() {
   static std::atomic<uint32_t> count{0};
   return uint64_t{static_cast<uint32_t>(getpid())} << 32 | ++count;
@@ -43,11 +44,11 @@ uint64_t new_generation() {
 
 bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
 
-/// What the worker compiles. To compile takes minutes where a graph is large, and silence then looks like a hang: after
-/// some seconds one line says what goes on.
+/// What the worker is compiling. For a large graph that takes minutes, and silence would look like a hang: after some
+/// seconds a line says what is going on.
 class Compilation {
  public:
-  /// A note of the worker: what is compiled from now on, or nothing any more.
+  /// A note from the worker: what is being compiled from now on; empty if nothing is.
   void begin(std::string what) {
     what_ = std::move(what);
     began_ = std::chrono::steady_clock::now();
@@ -79,8 +80,8 @@ void Worker::open(Installation where) {
   pthread_atfork(nullptr, nullptr, after_fork);
 }
 
-/// A child starts a worker of its own when it needs one. The old object is left as it is: another thread of the
-/// parent may have been inside.
+/// A child starts its own worker when it needs one. The old object is left as it is: another thread of the parent may
+/// have been using it.
 void Worker::after_fork() {
   Worker* old = current_worker.load();
   if (old->process_) old->process_->abandon();
@@ -95,7 +96,7 @@ int Worker::died(const char* during, hg_status* status) {
   return engines::fail(status, HG_RUNTIME_ERROR, text);
 }
 
-/// Starts the process if there is none and waits until Theano is loaded.
+/// Starts the process if there is none, and waits until Theano is loaded.
 int Worker::ready(hg_status* status) {
   if (process_ && !process_->is_dead()) return 0;
   std::string why;
@@ -132,7 +133,7 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status,
     }
     switch (message_[0]) {
       case 'c': compilation.begin(message_.substr(1)); continue;
-      // A result that comes after the caller wanted to stop is none: nothing may be committed any more.
+      // A result that comes after the caller asked to stop does not count: nothing may be committed any more.
       case 'k': return asked_to_stop ? interrupted() : 0;
       case 'h': return 0;
       case 'i': return interrupted();
@@ -148,7 +149,7 @@ int Worker::build(Program& program, hg_status* status) {
   return 0;
 }
 
-/// Tells the worker where the arrays of this run lie, if they are not where they were.
+/// Tells the worker where the arrays of this run lie, if that has changed.
 int Worker::place(Program& program, const hg_buffer* const* in, const hg_buffer* const* out,
                   hg_status* status) {
   const bool is_new_worker = program.placed_for != generation_;
@@ -162,7 +163,7 @@ int Worker::place(Program& program, const hg_buffer* const* in, const hg_buffer*
   return 0;
 }
 
-/// A request with a text, and new memory.
+/// A request with a text and, possibly, new memory.
 int Worker::ask(char letter, const Program& program, const std::string& text,
                 const std::vector<int>& memory, const char* during, hg_status* status) {
   std::vector<int> fds = {file_in_memory(text)};
@@ -185,7 +186,7 @@ int Worker::compile(Program& program, hg_status* status) {
   return ready(status) || build(program, status);
 }
 
-/// Inputs whose stamp says that they are there already are not copied again.
+/// Copies the inputs, except those that are already there according to their stamps.
 void Worker::store(Program& program, const hg_buffer* const* in) {
   for (size_t i = 0; i < program.in_at.size(); ++i) {
     const uint64_t stamp = in[i]->stamp;
@@ -230,7 +231,7 @@ int Worker::run(Program& program, const hg_buffer* const* in, hg_buffer* const* 
   return 0;
 }
 
-/// Kept for the next call: a running one is not waited for.
+/// Kept for the next call, so as not to wait for a running one.
 void Worker::forget(uint32_t id) {
   const std::lock_guard lock(forgotten_mutex_);
   forgotten_.push_back(id);

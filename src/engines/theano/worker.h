@@ -13,7 +13,7 @@
 
 namespace horngate::theano {
 
-/// One per process; a forked child has its own. Calls of several threads take turns.
+/// One per process; a forked child has its own. Calls from several threads take turns.
 class Worker {
  public:
   explicit Worker(Installation where) : where_(std::move(where)) {}
@@ -23,7 +23,7 @@ class Worker {
           hg_status* status);
   void forget(uint32_t id);
 
-  /// The one of this process, made by `open`.
+  /// The worker of this process, made by `open`.
   static Worker* current();
   static void open(Installation where);
 
@@ -35,7 +35,7 @@ class Worker {
   int ask(char letter, const Program& program, const std::string& text,
           const std::vector<int>& memory, const char* during, hg_status* status);
   void store(Program& program, const hg_buffer* const* in);
-  /// Waits for an answer: 0, or the status is filled. `expected`: how long that takes, as far as it is known.
+  /// Waits for an answer: 0, or the status is filled. `expected`: how long that should take, if known.
   int answer(const char* during, const hg_run* run, hg_status* status,
              std::chrono::nanoseconds expected = {});
   int died(const char* during, hg_status* status);

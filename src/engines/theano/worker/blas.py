@@ -7,18 +7,19 @@ import sysconfig
 
 
 def load(library, others):
-    """Modules that need it then find it by its name, wherever it is; so does it find what itself needs."""
+    """Loads it, so that modules that need it find it by name, wherever it is, and it finds its own
+    dependencies."""
     for _ in others:
         for path in others:
             try:
                 ctypes.CDLL(path, ctypes.RTLD_GLOBAL)
             except OSError:
-                continue  # needs one that comes later
+                continue  # needs one that is loaded later
     ctypes.CDLL(library, ctypes.RTLD_GLOBAL)
 
 
 def link_flags(cache):
-    """Flags for blas.ldflags; empty when there is none (Theano then multiplies through NumPy)."""
+    """Flags for blas.ldflags; empty if there is no BLAS (Theano then multiplies through NumPy)."""
     libraries = os.path.join(sysconfig.get_paths()["platlib"], "scipy.libs")
     found = sorted(glob.glob(os.path.join(libraries, "libopenblas*.so*")))
     if not found or not cache:

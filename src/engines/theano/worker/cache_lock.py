@@ -1,5 +1,5 @@
-"""The lock of the compile cache by flock: Theano's own lets a second process starve while the first compiles, and
-outlives a process that is killed."""
+"""The lock of the compile cache, by flock: with Theano's own, a second process starves while the first compiles,
+and the lock of a killed process stays."""
 
 import fcntl
 import os
@@ -22,7 +22,7 @@ def unlock(_, force=False):
 
 
 def reset():
-    """After a compilation that was broken off."""
+    """After a compilation that was interrupted."""
     if hasattr(compilelock.get_lock, "n_lock"):
         compilelock.get_lock.n_lock = 0
     unlock(None)

@@ -25,7 +25,7 @@ class Loop:
         ]
 
     def in_order(self, x, axis, backwards):
-        """Time first, in the order of the iterations."""
+        """Time first, in order of the iterations."""
         x = x.dimshuffle(axis, *[i for i in range(x.ndim) if i != axis])
         return x[::-1] if backwards else x
 
@@ -57,7 +57,8 @@ class Loop:
         def step(index, *given):
             return self.step(given[:n_s], given[n_s : n_s + n_c], index, given[n_s + n_c :])
 
-        # A step that is broadcastable in another way than the initial value would be refused: fit makes it so.
+        # Theano refuses a step that is broadcastable in other axes than the initial value; fit makes them
+        # equal.
         made, _ = theano.scan(
             step,
             sequences=[T.arange(self.length, dtype="int64"), *self.sequences],

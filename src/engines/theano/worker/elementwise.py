@@ -64,7 +64,7 @@ def rsqrt(c, x):
 
 @lower("sigmoid")
 def sigmoid(c, x):
-    # Theano's own is cut off where float64 has digits left.
+    # Theano's own sigmoid is cut off where float64 still has digits.
     return c.number(1) / (c.number(1) + T.exp(-x))
 
 
@@ -108,7 +108,7 @@ def cast(c, x):
 
 
 def float_to_int(x, dtype):
-    """Truncates; NaN gives 0, and 32 and 64 bits stop at their limits."""
+    """Truncates; NaN gives 0, and 32 and 64 bits saturate."""
     x = T.switch(T.isnan(x), T.zeros_like(x), x)
     if dtype in ("int32", "int64"):
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
@@ -121,7 +121,7 @@ def float_to_int(x, dtype):
 
 
 def safe_divisor(b):
-    """(divisor without zeros, where it was zero): a zero would end the worker's process."""
+    """(divisor without zeros, where it was zero): a zero would crash the worker's process."""
     is_zero = T.eq(b, 0)
     return T.switch(is_zero, T.ones_like(b), b), is_zero
 
@@ -134,7 +134,7 @@ def floordiv(c, a, b):
     zero = T.constant(np.asarray(0, c.dtype))
     if is_unsigned(c):
         return T.switch(is_zero, zero, T.int_div(a, divisor))
-    # The least number divided by -1 overflows; -a wraps as it should.
+    # The smallest number divided by -1 overflows; -a wraps correctly.
     divisor = T.switch(T.eq(divisor, -1), T.ones_like(b), divisor)
     made = T.switch(T.eq(b, -1), T.cast(-a, c.dtype), T.cast(T.int_div(a, divisor), c.dtype))
     return T.switch(is_zero, zero, made)
@@ -145,7 +145,8 @@ def float_floordiv(c, a, b):
     rest = float_mod(c, a, b)
     quotient = (a - rest) / b
     whole = T.round(quotient, mode="half_to_even")
-    # A finite number by an infinite one: 0, or -1 where the signs differ. (An infinite a gives NaN.)
+    # A finite number divided by an infinite one: 0, or -1 where the signs differ. (An infinite a
+    # gives NaN.)
     across = T.switch(T.lt(a, 0), T.gt(b, 0), T.and_(T.gt(a, 0), T.lt(b, 0)))
     by_infinity = T.switch(T.isinf(a), quotient, T.cast(T.switch(across, -1, 0), c.dtype))
     whole = T.switch(T.and_(T.isinf(b), T.eq(a, a)), by_infinity, whole)
@@ -176,12 +177,12 @@ def pow_(c, a, b):
 
 
 def is_positive(b):
-    """Known and nowhere negative: few bits are then enough."""
+    """Known and nowhere negative, so that few bits are enough."""
     return isinstance(b, T.Constant) and b.data.size > 0 and b.data.min() >= 0
 
 
 def int_pow(c, a, b):
-    """By squares; wraps around. A negative exponent gives 0, except for the bases 1 and -1."""
+    """By squaring; wraps around. A negative exponent gives 0, except for the bases 1 and -1."""
     dtype = carried(c.ins[0][0])
     one = T.constant(np.asarray(1, dtype))
     result, base, rest = T.ones_like(a + b), a, b

@@ -71,7 +71,7 @@ class LowerCall:
 class Builder:
     def __init__(self, constants, mode):
         self.constants = constants
-        self.mode = mode  # of the functions inside of loops
+        self.mode = mode  # for the functions inside loops
 
     def function(self, graph):
         """(inputs, outputs) of a whole graph."""
@@ -96,7 +96,7 @@ class Builder:
         return [self.fit(y, t, call.prim) for y, t in zip(made, call.outs)]
 
     def fit(self, y, type_, prim):
-        """Of the dtype, the precision and the broadcastable axes that the graph says."""
+        """With the dtype, precision and broadcastable axes that the graph says."""
         dtype, shape = type_
         if y.dtype != carried(dtype):
             y = T.cast(y, carried(dtype))
@@ -126,7 +126,7 @@ def constant_of(type_, value=0):
     return T.constant(np.full(shape, value, carried(dtype)))
 
 
-# What reductions give where there is nothing to reduce.
+# What reductions give when there is nothing to reduce.
 NOTHING = {
     "reduce_sum": 0,
     "reduce_any": False,

@@ -1,11 +1,11 @@
-"""Theano operations of our own, for the little that it lacks: they run on NumPy."""
+"""Our own Theano operations, for the little that it lacks: they run on NumPy."""
 
 import numpy as np
 from theano.gof import Apply, Op
 
 
 def to_bfloat16(x):
-    """Bits of the nearest bfloat16, the even one of two."""
+    """Bits of the nearest bfloat16; ties to even."""
     bits = np.asarray(x, "float32").ravel().view("uint32").reshape(np.shape(x))
     rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
     return np.where(np.isnan(x), 0x7FC0 | ((bits >> 16) & 0x8000), rounded).astype("uint16")
@@ -16,7 +16,7 @@ def from_bfloat16(bits):
 
 
 class Refused(Exception):
-    """An error of the user's data; `last` keeps (type, text) when Theano wraps it."""
+    """An error in the user's data; `last` keeps (type, text) when Theano wraps it."""
 
     last = None
 
@@ -48,7 +48,7 @@ class Round(Op):
 
 
 class CheckIndices(Op):
-    """Indices as they are, after a check that they lie in [0, size)."""
+    """The indices unchanged, after checking that they lie in [0, size)."""
 
     __props__ = ("function", "name", "axis", "size")
     view_map = {0: [0]}

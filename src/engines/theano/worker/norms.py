@@ -22,7 +22,7 @@ def log_softmax(c, x):
 
 
 class Channels:
-    """Between x and what has one number per channel."""
+    """Converts between x and values with one number per channel."""
 
     def __init__(self, c):
         self.axes, self.shape = c.axes(), c.shape()

@@ -1,5 +1,5 @@
 """Convolutions and pools on NumPy, for programs that Theano has not compiled yet: its own Python code for them needs
-older versions of SciPy and NumPy. Only what our lowerings use: no padding in pools, kernels that are not flipped."""
+older versions of SciPy and NumPy. Only what our lowerings use: no padding in pools, no flipped kernels."""
 
 import itertools
 
@@ -26,7 +26,7 @@ def by_group(w, groups):
 
 
 def borders(op):
-    """Theano writes no padding at all as a word."""
+    """Theano writes "no padding" as a word."""
     return (0,) * op.convdim if op.border_mode == "valid" else op.border_mode
 
 

@@ -97,7 +97,7 @@ class Geometry:
         return (*shape[:2], *(n + lo + hi for n, lo, hi in zip(shape[2:], self.low, self.high)))
 
     def prepared(self, x, shape):
-        """(x, its shape, border mode): what Theano cannot pad is padded before."""
+        """(x, its shape, border mode): what Theano cannot pad is padded beforehand."""
         if self.is_symmetric:
             return x, shape, self.low
         x = padded(x, shape, (0, 0, *self.low), (0, 0, *self.high), 0)
@@ -114,7 +114,7 @@ class Geometry:
 
 
 def or_none(shape):
-    """As Theano writes open sizes."""
+    """Open sizes as Theano writes them."""
     return tuple(None if d < 0 else d for d in shape)
 
 

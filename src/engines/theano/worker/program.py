@@ -1,7 +1,7 @@
-"""A program: a graph as Theano function, between arrays in shared memory.
+"""A program: a graph as a Theano function, between arrays in shared memory.
 
 Theano's compiler takes seconds. A program therefore runs its first calls on Theano's Python code (NumPy), which is
-ready at once, and is compiled when it is called again and again. HORNGATE_THEANO_MODE: "auto" (this), "FAST_RUN"
+ready at once, and is compiled if it is called again and again. HORNGATE_THEANO_MODE: "auto" (this), "FAST_RUN"
 (compiled from the first call) or "FAST_COMPILE" (never).
 """
 
@@ -24,19 +24,19 @@ from types_of import BFLOAT16, FLOAT16, STORED, size_of
 
 NOTES = 3  # the socket of worker.py
 CALLS_BEFORE_COMPILING = 5
-# Primitives by which a user knows a graph again.
+# Primitives by which a user recognises a graph.
 HEAVY = ("conv", "conv_filter_grad", "pool", "scan", "dot_general", "batch_norm", "softmax")
 MODE = os.environ.get("HORNGATE_THEANO_MODE") or "auto"
-# Simplifications of Theano that change results, so that a compiled graph would not answer as the same graph does before.
+# Simplifications of Theano that change results, so that a compiled graph would answer differently than before.
 WRONG = (
-    # 1 / (1 + exp(-x)) as a sigmoid that is cut off at x = 19 and x = -709.
+    # 1 / (1 + exp(-x)) becomes a sigmoid that is cut off at x = 19 and x = -709.
     "local_inv_1_plus_exp",
     "local_1msigmoid",
     "local_sigm_times_exp",
     "local_exp_over_1_plus_exp",
-    # log(1 + exp(x)) as x above 16.
+    # log(1 + exp(x)) becomes x above 16.
     "log1pexp_to_softplus",
-    # x / x as 1, x - x, x * 0 and 0 / x as 0, x == x as true: also where x is 0, infinite or NaN.
+    # x / x becomes 1, x - x, x * 0 and 0 / x become 0, x == x becomes true: even where x is 0, infinite or NaN.
     "local_mul_canonizer",
     "local_add_canonizer",
     "local_mul_zero",
@@ -46,11 +46,13 @@ WRONG = (
     "local_elemwise_sub_zeros",
     "local_useless_elemwise",
     "local_useless_elemwise_comparison",
-    # The sum of a number repeated as its product with the sizes, which may be of 8 bits; of integers a power in float64.
+    # The sum of a repeated number becomes its product with the sizes, perhaps in 8 bits; for integers a power in
+    # float64.
     "local_opt_alloc",
-    # (a / x + b) * x as a + b * x, also where x is 0; and c * (a - b) as c * a - c * b, which is not 0 where a is b.
+    # (a / x + b) * x becomes a + b * x, even where x is 0; and c * (a - b) becomes c * a - c * b, which is not 0 where
+    # a is b.
     "local_greedy_distributor",
-    # Powers of 0.5 and -0.5 as roots, which are NaN of -inf.
+    # Powers of 0.5 and -0.5 become roots, which are NaN for -inf.
     "local_pow_specialize",
 )
 
@@ -61,8 +63,8 @@ def modes():
     quick = Mode(VM_Linker(use_cloop=False, c_thunks=False), "merge")
     compiled = theano.compile.mode.predefined_modes["FAST_RUN"].excluding(*WRONG)
     if not theano.config.cxx:
-        # It asks for compiled convolutions; without a compiler they stay on NumPy (on_numpy.py). Loops that are joined
-        # would run element by element in Python, where x % 0 is an error.
+        # It asks for compiled convolutions; without a compiler they stay on NumPy (on_numpy.py). Fused loops would run
+        # element by element in Python, where x % 0 is an error.
         compiled = compiled.excluding("AbstractConvCheck", "fusion")
     return quick, compiled
 
@@ -100,7 +102,8 @@ class Program:
         self.compile(COMPILED if MODE == "FAST_RUN" else QUICK)
 
     def place(self, text_fd, *memory_fds):
-        """Where the arrays lie from now on, perhaps in other memory. Results have several sets of places."""
+        """Sets where the arrays lie from now on, perhaps in other memory. Results have several sets of
+        places."""
         with mmap.mmap(text_fd, 0, prot=mmap.PROT_READ) as text:
             places = json.loads(text[:])
         for name, fd in zip(places["memory"], memory_fds):
@@ -132,7 +135,7 @@ class Program:
         )
         if mode is COMPILED:
             self.graph = self.constants = None
-        # The function's own machinery for arguments is not needed: inputs stay where they are.
+        # The function's own argument handling is not needed: inputs stay where they are.
         self.machine = made.fn
         self.keep = made
         if self.ins is not None:
@@ -150,7 +153,8 @@ class Program:
         self.sets = [self.bind_results(made, outs) for outs in self.outs]
 
     def bind_results(self, made, outs):
-        """(results, offers): where results are found and belong, and boxes of Theano that get their places."""
+        """(results, offers): where results are found and where they belong, and Theano's boxes that receive
+        their places."""
         results, offers = [], []
         variables = made.maker.fgraph.outputs
         for c, variable, (dtype, _), y in zip(made.output_storage, variables, self.out_types, outs):
@@ -177,7 +181,7 @@ class Program:
                 y[...] = convert(box[0]) if convert else box[0]
 
     def improve(self):
-        """Compiles it. An interruption leaves it as it is: the next call tries again."""
+        """Compiles it. An interruption leaves it unchanged: the next call tries again."""
         try:
             self.compile(COMPILED)
         except Exception as e:  # noqa: BLE001 - the Python code goes on serving
@@ -186,12 +190,12 @@ class Program:
 
 
 def note(text):
-    """Tells the other side what is being compiled; an empty text: nothing any more."""
+    """Tells the other side what is being compiled; an empty text when nothing is."""
     os.write(NOTES, b"c" + text.encode())
 
 
 def what_of(graph):
-    """Such as: a graph of 40 operations (conv, dot_general and others)."""
+    """For example: a graph of 40 operations (conv, dot_general and others)."""
     kinds = {}
     for node in graph["nodes"]:
         kinds[node["prim"]] = kinds.get(node["prim"], 0) + 1
@@ -202,7 +206,7 @@ def what_of(graph):
 
 
 def origin(variable):
-    """What is computed first in the memory of a result: operations in place come after it. None for inputs."""
+    """What is computed first in the memory of a result; operations in place come after it. None for inputs."""
     while variable.owner is not None:
         place = variable.owner.outputs.index(variable)
         destroyed = getattr(variable.owner.op, "destroy_map", {}).get(place)

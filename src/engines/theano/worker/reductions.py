@@ -9,7 +9,7 @@ from types_of import is_float, known, size_of, sizes
 
 
 def reduced(c, x, f):
-    """Along all axes when none is named; an axis list that is empty leaves x as it is."""
+    """Along all axes if none is named; an empty list of axes leaves x unchanged."""
     axes = c.axes()
     if not axes:
         return x
@@ -17,7 +17,7 @@ def reduced(c, x, f):
 
 
 def wide(c):
-    """What sums are kept in: float64 for floats, so that the order of many terms does not matter."""
+    """The type of sums: float64 for floats, so that the order of many terms does not matter."""
     return "float64" if is_float(c.ins[0][0]) else c.dtype
 
 
@@ -72,7 +72,7 @@ def argmax(c, x):
 def argmin(c, x):
     if x.dtype == "bool":
         x = T.cast(x, "int8")
-    # By the order of whole numbers a - 1 - x, of floats -x: both keep equal elements equal.
+    # Reverses the order, for integers by -1 - x, for floats by -x: both keep equal elements equal.
     return T.argmax(-x if is_float(c.ins[0][0]) else ~x, axis=c.axis())
 
 
@@ -111,7 +111,7 @@ def recurrence(c, a, b):
 
 @lower("top_k")
 def top_k(c, x):
-    """By a stable sort; read backwards so that equals stay in order of position."""
+    """By a stable sort, read backwards so that equal elements stay in order of position."""
     shape, k = c.shape(), c.int("k")
     n, rows = shape[-1], size_of(shape[:-1])
     flat = T.reshape(x, (rows, n), ndim=2)

@@ -51,7 +51,7 @@ def concat(c, *xs):
 
 
 def slice_of(start, stop, step, size):
-    if size < 0:  # open: all of it, or a part that is counted from the beginning
+    if size < 0:  # open: all of it, or a part counted from the start
         return slice(start, None if stop == TO_END else stop, step)
     start, stop, step = slice(start, None if stop == TO_END else stop, step).indices(size)
     return slice(start, stop if stop >= 0 else None, step)

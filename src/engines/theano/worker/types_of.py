@@ -1,4 +1,4 @@
-"""Dtypes by their numbers in engine.h, and what stands for them in Theano."""
+"""Dtypes by their numbers in engine.h, and what represents them in Theano."""
 
 import numpy as np
 import theano.tensor as T
@@ -33,7 +33,7 @@ def is_float(dtype):
 
 
 def size_of(shape):
-    """Elements of a shape; -1 when a size is open."""
+    """Number of elements of a shape; -1 if a size is open."""
     n = 1
     for d in shape:
         n *= d
@@ -41,10 +41,10 @@ def size_of(shape):
 
 
 def sizes(shape):
-    """Numbers of a shape as int64: Theano takes small ones for int8, in which its rules then multiply them."""
+    """Numbers of a shape as int64: Theano would take small ones for int8 and then multiply them in it."""
     return [T.constant(np.asarray(d, "int64")) if isinstance(d, int) else d for d in shape]
 
 
 def known(x, shape):
-    """A shape whose open sizes are those that x has in the run."""
+    """A shape with the open sizes taken from x at run time."""
     return tuple(x.shape[i] if d < 0 else d for i, d in enumerate(shape))

@@ -1,4 +1,4 @@
-"""Pooling. Windows are looked at tap by tap where Theano's own operation differs."""
+"""Pooling. Windows are examined tap by tap where Theano's own operation differs."""
 
 import itertools
 
@@ -58,7 +58,7 @@ class Windows:
         return padded(x, self.whole, [-p for p in self.lows], [-p for p in self.highs], 0)
 
     def counts(self, dtype):
-        """Elements of each window that lie inside x; it broadcasts over n and c."""
+        """Elements of each window that lie inside x; broadcasts over n and c."""
         inside = np.ones((1, 1, *self.shape[2:]))
         borders = [(lo, hi) for lo, hi in zip(self.lows, self.highs)]
         inside = np.pad(inside, borders)
@@ -66,7 +66,7 @@ class Windows:
         return T.constant(np.maximum(total, 1).astype(dtype))
 
     def taps(self):
-        """Per position in the window, in row-major order: where it lies in the padded x."""
+        """For each position in the window, in row-major order: where it lies in the padded x."""
         for tap in itertools.product(*map(range, self.window)):
             spans = zip(tap, self.out, self.strides)
             yield (slice(None), slice(None)) + tuple(
@@ -92,7 +92,7 @@ def pool_grad(c, x, y, dy):
         whole = w.padded(x, 0)
         dx = op(whole, dy / w.counts(x.dtype), w.window, w.strides, (0,) * w.ndim)
         return w.back(w.unpadded(dx))
-    # Theano's own gives dy to every maximum of a window; it belongs to the first.
+    # Theano's own version gives dy to every maximum of a window; it belongs to the first.
     whole = w.padded(x, -np.inf)
     dx = T.zeros(sizes(known(x, w.whole)), x.dtype)
     free = None

@@ -1,7 +1,7 @@
 """The worker of the theano engine: builds and runs programs for the process that started it.
 
-Started as: python3 -I worker.py CACHE PARENT, with a socket as descriptor 3. src/engines/theano/worker.cpp says
-what is spoken on it. Arrays pass through memory that both sides map.
+Started as: python3 -I worker.py CACHE PARENT, with a socket as descriptor 3. src/engines/theano/worker.cpp
+describes the messages on it. Arrays pass through memory that both sides map.
 """
 
 import array
@@ -22,9 +22,9 @@ CODES = {ValueError: 1, TypeError: 2, IndexError: 3, NotImplementedError: 4}
 
 
 def watch_parent(parent):
-    """Ends this process when the parent is gone, also in the middle of a call or of a compilation."""
+    """Ends this process when the parent is gone, even in the middle of a call or a compilation."""
     poll = select.poll()
-    poll.register(SOCKET, 0)  # only the hang-up is of interest
+    poll.register(SOCKET, 0)  # only the hang-up matters
     while os.getppid() == parent:
         if any(event & select.POLLHUP for _, event in poll.poll(1000)):
             break
@@ -35,7 +35,7 @@ def prepare(cache):
     """Settings that Theano reads while it is imported."""
     sys.dont_write_bytecode = True
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    sys.setrecursionlimit(100000)  # Theano walks graphs by recursion
+    sys.setrecursionlimit(100000)  # Theano walks graphs recursively
     hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
     deep = 120 << 20
     resource.setrlimit(
@@ -51,7 +51,7 @@ def prepare(cache):
         "device": "cpu",
         "warn_float64": "ignore",
         "on_unused_input": "ignore",
-        "compile.timeout": "1000000",  # cache_lock.py has another lock
+        "compile.timeout": "1000000",  # cache_lock.py has its own lock
         "gcc.cxxflags": "-g0",  # a fifth less time
         "base_compiledir": cache,
         "blas.ldflags": blas.link_flags(cache),
@@ -85,7 +85,7 @@ class Server:
         self.with_files(lambda *fds: self.programs.__setitem__(number, Program(*fds)))
 
     def with_files(self, use):
-        """`use` on the files of the next message."""
+        """Calls `use` on the files of the next message."""
         fds = array.array("i")
         _, extra, _, _ = self.socket.recvmsg(64, socket.CMSG_SPACE(3 * fds.itemsize))
         fds.frombytes(extra[0][2])
@@ -115,7 +115,7 @@ class Server:
             return error_text(e)
 
     def next_request(self, look):
-        """It, and whether it came soon. To look for it a moment long before sleeping pays where it does: to be woken
+        """The request, and whether it came soon. If they do, polling for a moment before sleeping pays: being woken
         takes longer than many a call."""
         receive, now = self.socket.recv, time.perf_counter
         began = now()

@@ -1,5 +1,5 @@
-"""Theano takes constants for one when they are equal, in a graph and (a cache) in all that is built after it; 0.0 and
--0.0 are equal. Here their signs count too."""
+"""Theano merges constants that are equal, in a graph and (through a cache) in all later ones; 0.0 and -0.0 are equal.
+Here their signs count too."""
 
 import numpy as np
 from theano.scalar.basic import ScalarConstant
