@@ -1,4 +1,4 @@
-// Spawning, and waiting while signals are passed on.
+// Starts programs and waits for them, passing signals on.
 #include "child.h"
 
 #include <signal.h>
@@ -34,7 +34,7 @@ int run_child(std::vector<std::string> command) {
   static pid_t child;
   if (const int wrong = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
     throw std::system_error(wrong, std::generic_category());
-  // Ctrl-C reaches both; the program says what became of it.
+  // Ctrl-C reaches both; the program reports what became of it.
   signal(SIGINT, SIG_IGN);
   for (const int number : {SIGTERM, SIGHUP})
     signal(number, [](int caught) { kill(child, caught); });

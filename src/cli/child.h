@@ -7,7 +7,7 @@
 
 namespace horngate::cli {
 
-/// A variable of the environment, as long as this lives.
+/// Sets an environment variable while it lives.
 class ScopedVariable {
  public:
   ScopedVariable(std::string name, const std::string& value);
@@ -20,8 +20,8 @@ class ScopedVariable {
   std::optional<std::string> before_;
 };
 
-/// Runs a program, which is looked for on PATH, with its arguments and gives its exit code. Signals meanwhile are
-/// for the program. Throws std::system_error if it cannot be started.
+/// Runs a program, found through PATH, with its arguments and returns its exit code. Meanwhile signals are for
+/// the program. Throws std::system_error if it cannot be started.
 int run_child(std::vector<std::string> command);
 
 }  // namespace horngate::cli

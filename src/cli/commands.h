@@ -1,4 +1,4 @@
-// Sub-commands of `horngate`: each takes its arguments and gives the exit code.
+// Sub-commands of `horngate`: each takes its arguments and returns the exit code.
 #pragma once
 
 #include <string>

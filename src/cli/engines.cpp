@@ -1,4 +1,4 @@
-// horngate engines: lists them; install, remove and test are Python's work.
+// horngate engines: lists them; install, remove and test are done in Python.
 #include <cstdio>
 
 #include "commands.h"
@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The installer needs no module, only its folder: in a build tree, an installation, or a wheel.
+/// The installer needs no Python module, only its folder: in a build tree, an installation, or a wheel.
 fs::path installer() {
   std::vector<const char*> places = {"../python/horngate/_installer",
                                      "../share/horngate/installer"};
@@ -24,7 +24,7 @@ fs::path installer() {
   return {};
 }
 
-/// What is tested is the Python module on the engine; an installation for C++ has none. 0 if Python has it.
+/// Tests run the Python module on the engine, but an installation for C++ has none. 0 if Python has it.
 int check_module(const std::string& who) {
   constexpr int kNone = 77;
   const int code =

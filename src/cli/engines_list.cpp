@@ -9,7 +9,7 @@
 namespace horngate::cli {
 namespace {
 
-/// Without the words that every such error begins with.
+/// Without the words with which every such error begins.
 std::string reason(const EngineInfo& e) {
   const std::string start = "engine " + e.name + ": ", opening = "could not be opened: ";
   std::string text = e.problem;
@@ -55,7 +55,7 @@ void print_json(const std::vector<EngineInfo>& all, const std::string& current) 
 
 }  // namespace
 
-/// `--only NAME..`: those alone, and 1 unless all are ready.
+/// `--only NAME..`: lists only those, and returns 1 unless all are ready.
 int engines_list(const Arguments& arguments) {
   std::vector<EngineInfo> all = list_engines();
   const bool only = !arguments.empty() && arguments[0] == "--only";

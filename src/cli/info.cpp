@@ -1,4 +1,4 @@
-// horngate info: what is in force here.
+// horngate info: the settings in force.
 #include <cstdio>
 
 #include "commands.h"

@@ -15,7 +15,8 @@ using Lanes16 = float __attribute__((vector_size(64)));
 using Lanes8 = float __attribute__((vector_size(32)));
 using Lanes4 = float __attribute__((vector_size(16)));
 
-/// Twelve chains, so that none waits for its last result. The sum is returned: the loop cannot be left out.
+/// Twelve chains, so that none waits for its previous result. The sum is returned so that the loop is not
+/// optimized away.
 template <class Lanes>
 [[gnu::always_inline]] inline float multiply_add(int64_t turns, float start) {
   Lanes a[12], x = Lanes{} + start, y = Lanes{} + 1e-3f;
@@ -37,7 +38,7 @@ template <class Lanes>
   return multiply_add<Lanes4>(turns, start);
 }
 
-/// Shortest time of several turns, in seconds.
+/// Shortest time of several rounds, in seconds.
 template <class F>
 double fastest(int times, F&& f) {
   double best = 1e9;

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// In an environment of Python, engines that pip put there are found too.
+/// In a Python environment, also finds engines that pip installed there.
 void use_environment() {
 #ifdef HORNGATE_PACKAGE
   const auto site = (horngate::cli::program_folder() / ".." / HORNGATE_PACKAGE / "..");

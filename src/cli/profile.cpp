@@ -1,4 +1,4 @@
-// horngate profile: runs a program with a trace, or takes a trace, and prints where the time went.
+// horngate profile: runs a program with a trace, or reads a trace, and prints where the time went.
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr const char* kUsage =
     "A trace can be looked at in ui.perfetto.dev too.\n";
 
 struct Row {
-  double own = 0;  // microseconds without what ran inside of it
+  double own = 0;  // microseconds, without what ran inside it
   double flops = 0, bytes = 0;
   int64_t times = 0;
 };
@@ -37,7 +37,7 @@ struct Bar {
   double inside = 0;
 };
 
-/// Own time of each bar: those that begin before another of their thread ends are inside of it.
+/// Own time of each bar: a bar that begins before another of its thread ends lies inside that one.
 std::map<std::string, Row> rows_of(const nlohmann::json& trace) {
   std::map<std::string, Row> rows;
   std::map<int64_t, std::vector<Bar>> threads;
@@ -121,7 +121,7 @@ nlohmann::json read_trace(const std::string& path) {
   }
 }
 
-/// Runs the program with HORNGATE_PROFILE; gives its exit code.
+/// Runs the program with HORNGATE_PROFILE; returns its exit code.
 int run_program(const Arguments& command, const std::string& trace) {
   const ScopedVariable variable("HORNGATE_PROFILE", trace);
   try {

@@ -1,4 +1,4 @@
-// What the command leaves to Python: which one, and running it.
+// What the command leaves to Python: which interpreter, and running it.
 #include "python.h"
 
 #include <cstdio>
@@ -17,7 +17,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, ignored);
 }
 
-/// The path of modules with that of the build tree, if this program is in one.
+/// The module path, with that of the build tree if this program is in one.
 std::string python_path() {
   const char* set = std::getenv("PYTHONPATH");
   const std::string others = set ? set : "";

@@ -1,4 +1,4 @@
-// export_onnx: the graph of a function, as it is for inference, through the rules of the onnx engine.
+// export_onnx: the graph of a function, as for inference, through the rules of the onnx engine.
 #include "horngate/export_onnx.h"
 
 #include <cerrno>
@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kName = "export_onnx";
 constexpr size_t kLargest = (size_t{1} << 31) - 1;  // of a protobuf message
 
-/// Values of variables, all of one moment.
+/// Values of variables, all at the same moment.
 Arrays snapshot(const std::vector<VariableRef>& variables) {
   std::vector<VariableState*> states;
   for (const VariableRef& v : variables) states.push_back(v.get());
@@ -67,7 +67,7 @@ class Exporter {
     for (size_t i = 0; i < program_.n_outputs; ++i) used_[graph_.outputs[i]] = 1;
   }
 
-  /// Fed values. None has a name where it is the first axis; those of two inputs need not be the same.
+  /// Fed values. An unknown first dimension gets a name; those of two inputs need not be equal.
   void add_inputs() {
     for (size_t i = 0; i < program_.n_fed; ++i) n_taken_ += function_.takes_value(i);
     for (size_t i = 0; i < program_.n_fed; ++i) {
@@ -113,7 +113,7 @@ class Exporter {
       values_.push_back(onnx::value_of("draw", type(i)));
   }
 
-  /// An output is called as the node that makes it.
+  /// An output is named after the node that makes it.
   std::vector<onnx::Message> outputs(const std::vector<onnx::Value>& results) {
     std::unordered_map<ValueId, std::string> names;
     for (const GraphNode& n : graph_.nodes)
@@ -143,7 +143,7 @@ class Exporter {
   std::vector<onnx::Message> inputs_;
 };
 
-/// All of it or nothing: a file that is there stays when writing fails.
+/// All or nothing: an existing file stays if writing fails.
 void write_file(const std::string& path, const std::string& bytes) {
   const std::string part = path + ".part";
   std::ofstream file(part, std::ios::binary | std::ios::trunc);
