@@ -39,8 +39,8 @@ class ShapeOption {
   std::optional<Shape> shape_;
 };
 
-/// A shape argument of the graph: numbers, -1 or None (what reshape infers), scalar integer tensors, or one
-/// 1-D integer tensor for the whole shape: K::reshape(x, {K::shape(y)[0], 20}).
+/// A shape in the graph: numbers, -1 or None (what reshape infers), scalar integer tensors, or one 1-D
+/// integer tensor for the whole shape: K::reshape(x, {K::shape(y)[0], 20}).
 class HORNGATE_API ShapeArg {
  public:
   class Entry {
@@ -51,7 +51,7 @@ class HORNGATE_API ShapeArg {
     Entry(Dim d) : number(d.known() ? d.value() : -1) {}
     Entry(Tensor t) : number(0), tensor(std::move(t)) {}
     int64_t number;
-    Tensor tensor;  // when defined, the number does not count
+    Tensor tensor;  // if defined, the number does not count
   };
   ShapeArg() = default;
   ShapeArg(std::initializer_list<Entry> entries) : entries(entries) {}

@@ -1,4 +1,4 @@
-// Array: an n-dimensional host array; what goes into and comes out of functions.
+// Array: an n-dimensional host array, the argument and result of functions.
 #pragma once
 
 #include <functional>
@@ -17,15 +17,15 @@ namespace horngate {
 
 class EngineMemory;  // memory that only an engine can read
 
-/// Reference-counted memory behind arrays and variables. Data is 64-byte aligned when we allocate it.
+/// Reference-counted memory behind arrays and variables. What we allocate is 64-byte aligned.
 class HORNGATE_API Storage {
  public:
   Storage() = default;
-  /// New memory, not initialised. Large blocks are recycled, so that steady state has no page faults.
+  /// New, uninitialised memory. Large blocks are recycled, so that the steady state has no page faults.
   static Storage allocate(size_t bytes);
-  /// Somebody else's memory; release runs when the last reference goes.
+  /// Somebody else's memory; release runs when the last reference is gone.
   static Storage adopt(void* data, size_t bytes, std::function<void()> release);
-  /// Memory of an engine: data() moves it here.
+  /// An engine's memory: data() moves it here.
   static Storage in_engine(std::shared_ptr<EngineMemory> memory, size_t bytes);
   Storage(const Storage& other) noexcept;
   Storage(Storage&& other) noexcept : block_(other.block_) { other.block_ = nullptr; }
@@ -37,8 +37,8 @@ class HORNGATE_API Storage {
 
   void* data() const;
   size_t bytes() const;
-  bool unique() const;  // nobody else holds it
-  /// Where it is as long as nobody has asked for data(); else null.
+  bool unique() const;  // whether nobody else holds it
+  /// The engine's memory, until somebody asks for data(); after that null.
   std::shared_ptr<EngineMemory> engine_memory() const;
   explicit operator bool() const { return block_ != nullptr; }
   struct Block;
@@ -47,13 +47,13 @@ class HORNGATE_API Storage {
   Block* block_ = nullptr;
 };
 
-/// Gives the memory kept for recycling back to the system.
+/// Returns the memory kept for recycling to the system.
 HORNGATE_API void release_cached_memory();
 
 class HORNGATE_API Array {
  public:
   Array() = default;
-  /// New array, contiguous, not initialised.
+  /// New array, contiguous, uninitialised.
   Array(DType dtype, Ints dims);
   /// Scalar.
   template <class T>
@@ -90,7 +90,7 @@ class HORNGATE_API Array {
   static Array in_engine(std::shared_ptr<EngineMemory> memory, DType dtype, Ints dims);
 
   /// A sparse matrix in CSR form: int64 indptr (rows + 1) and indices (columns), values. It can be fed to a
-  /// sparse placeholder and become a sparse variable; most other members are for dense arrays.
+  /// sparse placeholder or become a sparse variable; most other members are for dense arrays.
   static Array sparse(Array indptr, Array indices, Array values, Ints dims);
   bool is_sparse() const { return sparse_ != nullptr; }
   struct SparseParts;
@@ -108,17 +108,17 @@ class HORNGATE_API Array {
   bool is_contiguous() const { return strides_.empty(); }
   const Storage& storage() const { return storage_; }
 
-  /// Where an engine keeps the elements, until somebody asks for them; null when they are here.
+  /// Where an engine keeps the elements, until somebody asks for them; null if they are here.
   std::shared_ptr<EngineMemory> engine_memory() const;
-  /// What an engine has kept for itself is copied here first.
+  /// If an engine still holds the elements, they are copied here first.
   void* raw() const { return data_ || !storage_ ? data_ : storage_.data(); }
-  /// Typed data of a contiguous array; TypeError on another element type.
+  /// Typed data of a contiguous array; TypeError for another element type.
   template <class T>
   T* data() const {
     check_access(dtype_v<T>);
     return static_cast<T*>(raw());
   }
-  /// The only element, converted to T as cast() does: integers stay exact.
+  /// The only element, converted to T like cast(): integers stay exact.
   template <class T>
   T item() const {
     if constexpr (std::is_same_v<T, bool>)
@@ -137,9 +137,9 @@ class HORNGATE_API Array {
     return std::vector<T>(p, p + a.size());
   }
 
-  /// Itself when already contiguous.
+  /// The array itself if already contiguous.
   Array contiguous() const;
-  /// Itself when already of that type. Floats go to integers by truncation, to bool by != 0.
+  /// The array itself if already of that type. Floats are truncated to integers; anything but 0 is true.
   Array cast(DType dtype) const;
   /// A deep copy, contiguous.
   Array copy() const;
@@ -152,7 +152,7 @@ class HORNGATE_API Array {
   DLManagedTensor* to_dlpack() const;
   static Array from_dlpack(DLManagedTensor* managed);
 
-  /// "[[1, 2], [3, 4]]", floats "[1., 2.5]"; shortened in the middle when large.
+  /// "[[1, 2], [3, 4]]", floats "[1., 2.5]"; large arrays are shortened in the middle.
   std::string str() const;
 
  private:
@@ -176,7 +176,7 @@ struct Array::SparseParts {
   Array indptr, indices, values;
 };
 
-/// zeros_array({784, 10}): what variable() starts from, in the default float type.
+/// zeros_array({784, 10}): an initial value for variable(), in the default float type.
 HORNGATE_API Array zeros_array(Ints dims);
 HORNGATE_API Array ones_array(Ints dims);
 

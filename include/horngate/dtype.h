@@ -40,10 +40,10 @@ constexpr bool is_int(DType t) { return is_signed_int(t) || is_unsigned_int(t); 
 /// "float32", "bool", ... as Keras spells it.
 HORNGATE_API const char* name_of(DType t);
 
-/// The type that a Keras string names; ValueError lists the known names.
+/// The type that a Keras string names; the ValueError lists the known names.
 HORNGATE_API DType dtype_from(std::string_view name);
 
-/// Half-precision storage types: bits only, arithmetic happens in float.
+/// Half-precision storage types: only bits, arithmetic happens in float.
 struct float16_t {
   uint16_t bits;
 };

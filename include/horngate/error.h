@@ -8,7 +8,7 @@
 
 namespace horngate {
 
-/// Base of all that the library throws. The subclasses carry the names of the Python exceptions that
+/// Base of everything that the library throws. The subclasses are named after the Python exceptions
 /// they become.
 class HORNGATE_API Error : public std::runtime_error {
  public:

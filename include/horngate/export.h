@@ -1,4 +1,4 @@
-// HORNGATE_API marks what libhorngate.so shows to the outside; everything else stays hidden.
+// HORNGATE_API marks what libhorngate.so exports; everything else stays hidden.
 #pragma once
 
 #if defined(__GNUC__)

@@ -15,7 +15,7 @@ namespace horngate {
 
 using Arrays = std::vector<Array>;
 
-/// An entry of function's update list: what update(), update_add(), ... give, or a pair (variable, new value).
+/// An entry of function's update list: the result of update(), update_add(), ..., or a pair (variable, new value).
 class HORNGATE_API Update {
  public:
   Update(Tensor op) : op_(std::move(op)) {}
@@ -33,13 +33,13 @@ struct FunctionOptions {
 
 class FunctionImpl;
 
-/// A program that can be called, from any thread. Copies share everything.
+/// A program that can be called from any thread. Copies share everything.
 class HORNGATE_API Function {
  public:
   Function() = default;
   explicit Function(std::shared_ptr<FunctionImpl> impl) : impl_(std::move(impl)) {}
-  /// Runs it: one array per input, in order; gives one array per output. Either all updates happen or, when
-  /// it throws, none.
+  /// Runs it: takes one array per input, in order; returns one array per output. Either all updates happen or, if it
+  /// throws, none.
   Arrays operator()(std::span<const Array> inputs) const;
   Arrays operator()(std::initializer_list<Array> inputs) const {
     return (*this)(std::span<const Array>(inputs.begin(), inputs.size()));
@@ -52,11 +52,11 @@ class HORNGATE_API Function {
 };
 
 /// Makes a callable program. Inputs may be any dense tensors (the graph is cut there), or empty ones.
-/// A variable that is an input has the fed value for the call: outputs and updates begin with it, update_add leaves
-/// the fed value plus the increment; without an update the variable keeps its own.
-/// Updates of one variable happen in the order of the list: update_add and its like act on what the one before left.
-/// update and pairs set a value made of the values before the call, so that the last of several counts; a warning
-/// names the variable.
+/// A variable that is an input has the fed value for the call: outputs and updates start from it, so update_add
+/// leaves the fed value plus the increment; without an update the variable keeps its own value.
+/// Updates of one variable happen in list order: update_add and the like act on what the previous one left. update
+/// and pairs set a value computed from the values before the call, so the last of several counts; a warning names
+/// the variable.
 /// Example: auto f = K::function({x}, {K::sum(x)});
 [[nodiscard]] HORNGATE_API Function function(const std::vector<Tensor>& inputs,
                                              const std::vector<Tensor>& outputs,
@@ -67,7 +67,8 @@ struct GradientsOptions {
   bool strict = false;  // an error instead of an empty tensor where nothing connects
 };
 
-/// Derivatives of the (summed) loss by each tensor of `variables`; an empty Tensor where nothing connects.
+/// Derivatives of the (summed) loss with respect to each tensor in `variables`; an empty Tensor where nothing
+/// connects.
 /// Example: auto grads = K::gradients(loss, {w, b});
 [[nodiscard]] HORNGATE_API Tensors gradients(const Tensor& loss,
                                              const std::vector<Tensor>& variables,
@@ -81,7 +82,7 @@ struct GradientsOptions {
 /// Example: const float first = K::get_value(w).data<float>()[0];
 [[nodiscard]] HORNGATE_API Array get_value(const Variable& x);
 
-/// Values of several variables, all of one moment.
+/// Values of several variables, all at the same moment.
 /// Example: K::Arrays values = K::batch_get_value({w, b});
 [[nodiscard]] HORNGATE_API Arrays batch_get_value(const std::vector<Variable>& ops);
 
@@ -89,7 +90,7 @@ struct GradientsOptions {
 /// Example: K::set_value(w, K::zeros_array({784, 10}));
 HORNGATE_API void set_value(const Variable& x, const Array& value);
 
-/// All at once: no call sees some of them changed and others not.
+/// All at once: no call sees only some of them changed.
 /// Example: K::batch_set_value({{w, K::zeros_array({784, 10})}, {b, K::zeros_array({10})}});
 HORNGATE_API void batch_set_value(const std::vector<std::pair<Variable, Array>>& tuples);
 

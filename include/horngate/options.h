@@ -12,13 +12,13 @@ namespace horngate {
 /// Where image data has its channels: (rows, cols, channels) or (channels, rows, cols).
 enum class DataFormat : uint8_t { channels_last, channels_first };
 
-/// How convolutions and pooling treat borders. causal: all on the left, for time series; full:
-/// every overlap.
+/// How convolutions and pooling treat borders. causal: all padding on the left, for time series;
+/// full: every overlap.
 enum class Padding : uint8_t { valid, same, causal, full };
 
 enum class PoolMode : uint8_t { max, avg };
 
-/// How resizing makes new pixels.
+/// How resizing computes new pixels.
 enum class Interpolation : uint8_t { nearest, bilinear };
 
 /// The Keras string: name_of(Padding::same) is "same".
@@ -28,7 +28,8 @@ HORNGATE_API const char* name_of(PoolMode v);
 HORNGATE_API const char* name_of(Interpolation v);
 
 /// The value that a Keras string names. `function` begins the error, which lists the allowed
-/// strings: conv2d: padding must be "valid" or "same"; got "full".
+/// strings:
+/// conv2d: padding must be "valid" or "same"; got "full".
 HORNGATE_API DataFormat data_format_from(std::string_view text, std::string_view function);
 HORNGATE_API Padding padding_from(std::string_view text, std::string_view function,
                                   std::initializer_list<Padding> allowed = {Padding::valid,
@@ -36,7 +37,7 @@ HORNGATE_API Padding padding_from(std::string_view text, std::string_view functi
 HORNGATE_API PoolMode pool_mode_from(std::string_view text, std::string_view function);
 HORNGATE_API Interpolation interpolation_from(std::string_view text, std::string_view function);
 
-/// The same check for a value that came as an enumerator.
+/// The same check for a value given as an enumerator.
 HORNGATE_API void check_padding(Padding padding, std::string_view function,
                                 std::initializer_list<Padding> allowed = {Padding::valid,
                                                                           Padding::same});

@@ -8,11 +8,11 @@
 
 namespace horngate {
 
-/// From now on what runs is noted; profile_stop() writes it. A trace that is under way ends first.
+/// Records what runs from now on; profile_stop() writes it. A trace already under way ends first.
 /// Example: `K::profile_start("trace.json"); f({x}); K::profile_stop();`
 HORNGATE_API void profile_start(const std::string& path);
 
-/// Writes the trace. Does nothing where none is under way. The end of the process does the same.
+/// Writes the trace; does nothing if there is none. The end of the process does the same.
 HORNGATE_API void profile_stop();
 
 }  // namespace horngate

@@ -46,7 +46,7 @@ class HORNGATE_API Shape {
   const Ints& dims() const { return dims_; }
   Ints& dims() { return dims_; }
   bool is_static() const;
-  /// Number of elements; all dimensions must be known. Throws when the product leaves int64.
+  /// Number of elements; all dimensions must be known. Throws if the product exceeds int64.
   int64_t size() const;
   /// "(None, 28, 28, 1)"
   std::string str() const;

@@ -19,7 +19,8 @@ class SmallVec {
   using const_iterator = const T*;
 
   SmallVec() = default;
-  // Through the one above: when memory runs out on the way, what is there already is freed.
+  // Delegates to the default constructor: if memory runs out halfway, the elements made so far are
+  // freed.
   explicit SmallVec(size_t n, const T& fill = T()) : SmallVec() { resize(n, fill); }
   SmallVec(std::initializer_list<T> items) : SmallVec() { assign(items.begin(), items.end()); }
   template <std::input_iterator It>

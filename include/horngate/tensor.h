@@ -16,8 +16,8 @@ struct Node;
 HORNGATE_API void retain(const Node* node) noexcept;
 HORNGATE_API void release(const Node* node) noexcept;
 
-/// One value of the graph: output `index` of a node. Copying counts a reference; an empty Tensor stands
-/// for "none" (what `gradients` gives where nothing connects).
+/// One value of the graph: output `index` of a node. Copying adds a reference; an empty Tensor means
+/// "none" (what `gradients` returns where nothing connects).
 class HORNGATE_API Tensor {
  public:
   Tensor() = default;
@@ -51,7 +51,7 @@ class HORNGATE_API Tensor {
   std::string name() const;
   const Node* node() const { return node_; }
   uint32_t index() const { return index_; }
-  /// The same value of the graph, not equal contents.
+  /// Whether it is the same value of the graph; equal contents do not count.
   bool same_as(const Tensor& other) const { return node_ == other.node_ && index_ == other.index_; }
 
  protected:
@@ -64,7 +64,7 @@ class HORNGATE_API Tensor {
 
 using Tensors = std::vector<Tensor>;
 
-/// A tensor with a value that updates change. Slicing it to Tensor is fine: the kind is in the node.
+/// A tensor whose value updates can change. Slicing it to Tensor is fine: the kind is in the node.
 class HORNGATE_API Variable : public Tensor {
  public:
   Variable() = default;

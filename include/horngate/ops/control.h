@@ -12,7 +12,7 @@
 
 namespace horngate {
 
-/// A tensor, a number, or something to call that gives a tensor.
+/// A tensor, a number, or a callable that returns a tensor.
 class HORNGATE_API Expression {
  public:
   Expression(Tensor tensor) : tensor_(std::move(tensor)) {}
@@ -24,9 +24,9 @@ class HORNGATE_API Expression {
   Expression(F call) : call_(std::move(call)) {}
 
   bool is_callable() const { return static_cast<bool>(call_); }
-  /// Set for numbers, which take the dtype of what they stand beside.
+  /// Set for numbers, which take the dtype of the other operand.
   const std::optional<double>& number() const { return number_; }
-  /// The tensor, or what the call gives; empty for numbers.
+  /// The tensor, or what the call returns; empty for numbers.
   Tensor operator()() const { return call_ ? call_() : tensor_; }
 
  private:
@@ -35,10 +35,10 @@ class HORNGATE_API Expression {
   std::function<Tensor()> call_;
 };
 
-/// One of two expressions. With a condition that has axes the choice is made element by element,
-/// the condition being repeated over the expressions' further axes. With a scalar condition one is
-/// taken whole, and of two callables only that one runs.
-/// @param condition  bool, or numbers: not 0 means true
+/// One of two expressions. If the condition has axes, the choice is made element by element, with
+/// the condition repeated over the additional axes of the expressions. With a scalar condition one
+/// is taken whole, and of two callables only that one runs.
+/// @param condition  bool, or numbers: anything but 0 means true
 /// Example: y = K::switch_(K::greater(n, c), [&] { return x * (c / n); }, x);
 [[nodiscard]] HORNGATE_API Tensor switch_(const Tensor& condition,
                                           const Expression& then_expression,
@@ -70,19 +70,19 @@ class HORNGATE_API Training {
                                                 const Training& training = {});
 
 /// The flag that tells training (true) from testing: a scalar that functions may take as an input,
-/// false when it is not fed; a constant once set_learning_phase fixed it.
+/// false if not fed; a constant once set_learning_phase has fixed it.
 /// Example: auto f = K::function({x, K::learning_phase()}, {y});
 [[nodiscard]] HORNGATE_API Tensor learning_phase();
-/// Fixes the phase for what is built from here on: 0 to test, 1 to train.
+/// Fixes the phase for what is built from now on: 0 for testing, 1 for training.
 /// Example: K::set_learning_phase(0);
 HORNGATE_API void set_learning_phase(int64_t value);
 /// What set_learning_phase fixed; unset while the phase is open.
 [[nodiscard]] HORNGATE_API std::optional<bool> fixed_learning_phase();
-/// Opens the phase again, with a new flag. clear_session does it too.
+/// Opens the phase again, with a new flag. clear_session does so too.
 HORNGATE_API void reset_learning_phase();
 
-/// Opens a scope on this thread: names made in it begin with "name/". Gives the whole prefix. For
-/// languages without destructors; in C++ take name_scope.
+/// Opens a scope on this thread: names made in it begin with "name/". Returns the whole prefix. For
+/// languages without destructors; in C++ use name_scope.
 HORNGATE_API std::string begin_name_scope(std::string_view name);
 HORNGATE_API void end_name_scope();
 
@@ -104,8 +104,8 @@ class [[nodiscard]] NameScope {
 /// Example: const auto scope = K::name_scope("dense");
 [[nodiscard]] inline NameScope name_scope(std::string_view name) { return NameScope(name); }
 
-/// Opens and closes a block on this thread in which variables are read as they are after the
-/// updates. In C++ take control_dependencies.
+/// Opens and closes a block on this thread in which variables are read with their values after the
+/// updates. In C++ use control_dependencies.
 HORNGATE_API void begin_control_dependencies(const Tensors& control_inputs);
 HORNGATE_API void end_control_dependencies();
 
@@ -120,7 +120,7 @@ class [[nodiscard]] ControlDependencies {
   ControlDependencies& operator=(const ControlDependencies&) = delete;
 };
 
-/// Until the end of the block variables are read as they are after these updates.
+/// Until the end of the block, variables are read with their values after these updates.
 /// Example: const auto after = K::control_dependencies({K::update_add(total, x)});
 [[nodiscard]] inline ControlDependencies control_dependencies(const Tensors& control_inputs) {
   return ControlDependencies(control_inputs);

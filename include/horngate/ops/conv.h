@@ -53,7 +53,8 @@ struct Conv3dOptions {
 [[nodiscard]] HORNGATE_API Tensor conv3d(const Tensor& x, const Tensor& kernel,
                                          const Conv3dOptions& options = {});
 
-/// The transpose of conv2d, as its gradient has it: from what conv2d gives to what it takes.
+/// The transpose of conv2d, as in its gradient: from the shape of conv2d's result to that of its
+/// input.
 /// @param kernel        (rows, cols, out, in)
 /// @param output_shape  whole shape of the result; None for the samples: those of x
 /// Example: y = K::conv2d_transpose(x, w, {K::None, 28, 28, 16}, {.strides = {2, 2}});
@@ -76,14 +77,14 @@ struct Conv3dTransposeOptions {
                                                    const ShapeArg& output_shape,
                                                    const Conv3dTransposeOptions& options = {});
 
-/// Convolves each channel with kernels of its own; the result has in * multiplier channels, grouped
-/// by input channel.
+/// Convolves each channel with its own kernels; the result has in * multiplier channels, grouped by
+/// input channel.
 /// @param depthwise_kernel  (rows, cols, in, multiplier)
 /// Example: y = K::depthwise_conv2d(x, w, {.padding = K::Padding::same});
 [[nodiscard]] HORNGATE_API Tensor depthwise_conv2d(const Tensor& x, const Tensor& depthwise_kernel,
                                                    const Conv2dOptions& options = {});
 
-/// A convolution of each channel by itself, then one of width 1 that mixes channels.
+/// A separate convolution of each channel, then one of width 1 that mixes channels.
 /// @param depthwise_kernel  (steps, in, multiplier)
 /// @param pointwise_kernel  (1, in * multiplier, out)
 /// Example: y = K::separable_conv1d(x, depthwise, pointwise, {.strides = 2});
@@ -99,7 +100,7 @@ struct Conv3dTransposeOptions {
                                                    const Tensor& pointwise_kernel,
                                                    const Conv2dOptions& options = {});
 
-/// Convolution with another kernel at each position, without padding.
+/// Convolution with a different kernel at each position, without padding.
 /// @param inputs  (samples, steps, channels) whatever the data format
 /// @param kernel  (output steps, kernel_size * channels, filters)
 /// Example: y = K::local_conv1d(x, w, 3, 1);
@@ -108,9 +109,9 @@ struct Conv3dTransposeOptions {
                                                std::optional<DataFormat> data_format = {});
 
 /// The same in 2D.
-/// @param kernel        (output rows * cols, features of a window, filters); the features are in
-/// the
-///                      order of the data: (rows, cols, channels) or (channels, rows, cols)
+/// @param kernel        (output rows * cols, features of a window, filters); the features are
+/// ordered
+///                      like the data: (rows, cols, channels) or (channels, rows, cols)
 /// @param output_shape  (output rows, output cols)
 /// Example: y = K::local_conv2d(x, w, {3, 3}, {1, 1}, {6, 6});
 [[nodiscard]] HORNGATE_API Tensor local_conv2d(const Tensor& inputs, const Tensor& kernel,
@@ -135,7 +136,7 @@ struct Pool3dOptions {
   bool operator==(const Pool3dOptions&) const = default;
 };
 
-/// Largest or mean value of each window; padding counts in neither.
+/// Largest or mean value of each window; padding counts for neither.
 /// Example: y = K::pool2d(x, {2, 2}, {.strides = {2, 2}, .pool_mode = K::PoolMode::avg});
 [[nodiscard]] HORNGATE_API Tensor pool2d(const Tensor& x, const std::array<int64_t, 2>& pool_size,
                                          const Pool2dOptions& options = {});

@@ -7,8 +7,7 @@
 namespace horngate {
 
 /// CTC loss of each sample, of shape (samples, 1).
-/// @param y_true        (samples, labels), class numbers; what lies beyond the length does not
-/// count
+/// @param y_true        (samples, labels), class numbers; those beyond the length do not count
 /// @param y_pred        (samples, time, categories), probabilities
 /// @param input_length  (samples, 1), used steps of y_pred
 /// @param label_length  (samples, 1), used labels of y_true
@@ -28,16 +27,16 @@ struct CtcDecodeOptions {
   bool greedy = true;  // best category of each step; else a beam search
   int64_t beam_width = 100;
   int64_t top_paths = 1;
-  bool merge_repeated = false;  // of the beam search: equal neighbours of a result become one
+  bool merge_repeated = false;  // for the beam search: merges equal neighbours in a result
   bool operator==(const CtcDecodeOptions&) const = default;
 };
 
 struct CtcDecoded {
   Tensors decoded;         // greedy: one; else top_paths: (samples, longest), int64, filled with -1
-  Tensor log_probability;  // (samples, 1), negated, when greedy; else (samples, top_paths)
+  Tensor log_probability;  // (samples, 1), negated, if greedy; else (samples, top_paths)
 };
 
-/// The likeliest sequences of labels.
+/// The most likely sequences of labels.
 /// @param y_pred        (samples, time, categories), probabilities
 /// @param input_length  (samples), used steps
 /// Example: auto [decoded, log_probability] = K::ctc_decode(y_pred, lengths, {.greedy = false});

@@ -6,7 +6,7 @@
 namespace horngate {
 
 /// An argument that is a tensor or a plain number: K::maximum(x, 0). A number takes the dtype of
-/// the tensor beside it; an integer that a double does not hold is a tensor of int64 or uint64.
+/// the tensor next to it; an integer that a double cannot hold becomes an int64 or uint64 tensor.
 /// None is for arguments that may be left out.
 class HORNGATE_API Number {
  public:
@@ -53,28 +53,28 @@ class HORNGATE_API Number {
 [[nodiscard]] HORNGATE_API Tensor operator/(double x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x);
 
-/// floor(x / y); integers stay integers. What Python's // makes.
+/// floor(x / y); integers stay integers. Like Python's //.
 /// Example: half = K::floordiv(K::size(x), 2);
 [[nodiscard]] HORNGATE_API Tensor floordiv(const Number& x, const Number& y);
 
-/// x - floor(x / y) * y, with the sign of y. What Python's % makes.
+/// x - floor(x / y) * y, with the sign of y. Like Python's %.
 /// Example: odd = K::mod(n, 2);
 [[nodiscard]] HORNGATE_API Tensor mod(const Number& x, const Number& y);
 
-/// Both are not zero, as bool.
+/// Whether both are not zero, as bool.
 /// Example: K::logical_and(K::greater(x, 0), mask);
 [[nodiscard]] HORNGATE_API Tensor logical_and(const Tensor& x, const Tensor& y);
 
-/// One of them is not zero, as bool.
+/// Whether at least one is not zero, as bool.
 /// Example: K::logical_or(a, b);
 [[nodiscard]] HORNGATE_API Tensor logical_or(const Tensor& x, const Tensor& y);
 
-/// x is zero, as bool.
+/// Whether x is zero, as bool.
 /// Example: K::logical_not(mask);
 [[nodiscard]] HORNGATE_API Tensor logical_not(const Tensor& x);
 
-/// x in another dtype. Floats go to integers by truncation, to bool by != 0. Never the variable
-/// itself.
+/// x in another dtype. Floats are truncated to integers; anything but 0 is true. Never returns the
+/// variable itself.
 /// Example: y = K::cast(x, K::DType::float16);
 [[nodiscard]] HORNGATE_API Tensor cast(const Tensor& x, DType dtype);
 
@@ -86,7 +86,7 @@ class HORNGATE_API Number {
 /// Example: y = K::abs(x);
 [[nodiscard]] HORNGATE_API Tensor abs(const Tensor& x);
 
-/// Square root; what is negative counts as 0.
+/// Square root; negative numbers count as 0.
 /// Example: y = K::sqrt(x);
 [[nodiscard]] HORNGATE_API Tensor sqrt(const Tensor& x);
 
@@ -98,7 +98,7 @@ class HORNGATE_API Number {
 /// Example: y = K::log(x);
 [[nodiscard]] HORNGATE_API Tensor log(const Tensor& x);
 
-/// The nearest whole number, the even one of two.
+/// The nearest whole number; of two equally near ones, the even one.
 /// Example: y = K::round(x);
 [[nodiscard]] HORNGATE_API Tensor round(const Tensor& x);
 
@@ -118,8 +118,8 @@ class HORNGATE_API Number {
 /// Example: y = K::pow(x, 3);
 [[nodiscard]] HORNGATE_API Tensor pow(const Number& x, const Number& a);
 
-/// x with what is below min_value or above max_value set to that bound; None leaves a side open.
-/// Where max_value is below min_value, min_value counts.
+/// x limited to [min_value, max_value]; None leaves a side open. If max_value is below min_value,
+/// min_value wins.
 /// Example: y = K::clip(x, 0, 6);
 [[nodiscard]] HORNGATE_API Tensor clip(const Tensor& x, const Number& min_value,
                                        const Number& max_value);
@@ -170,7 +170,7 @@ struct ReduceOptions {
 /// Example: y = K::min(x, {.axis = 1});
 [[nodiscard]] HORNGATE_API Tensor min(const Tensor& x, const ReduceOptions& options = {});
 
-/// The sum along axes; bool counts in floatx.
+/// The sum along axes; bool is summed in floatx.
 /// Example: y = K::sum(x, {.axis = {1, 2}, .keepdims = true});
 [[nodiscard]] HORNGATE_API Tensor sum(const Tensor& x, const ReduceOptions& options = {});
 
@@ -190,7 +190,7 @@ struct ReduceOptions {
 /// Example: s = K::std(x, {.axis = 0});
 [[nodiscard]] HORNGATE_API Tensor std(const Tensor& x, const ReduceOptions& options = {});
 
-/// Whether one element along axes is not zero, as bool.
+/// Whether at least one element along axes is not zero, as bool.
 /// Example: K::any(mask, {.axis = -1});
 [[nodiscard]] HORNGATE_API Tensor any(const Tensor& x, const ReduceOptions& options = {});
 
@@ -202,19 +202,19 @@ struct ReduceOptions {
 /// Example: y = K::logsumexp(x, {.axis = -1});
 [[nodiscard]] HORNGATE_API Tensor logsumexp(const Tensor& x, const ReduceOptions& options = {});
 
-/// The running sum along an axis, each element included in its own.
+/// The running sum along an axis, including each element itself.
 /// Example: y = K::cumsum(x, 1);
 [[nodiscard]] HORNGATE_API Tensor cumsum(const Tensor& x, int64_t axis = 0);
 
-/// The running product along an axis, each element included in its own.
+/// The running product along an axis, including each element itself.
 /// Example: y = K::cumprod(x, 1);
 [[nodiscard]] HORNGATE_API Tensor cumprod(const Tensor& x, int64_t axis = 0);
 
-/// The position of the largest element along an axis, as int64; the first of equals.
+/// The position of the largest element along an axis, as int64; the first if several are equal.
 /// Example: label = K::argmax(p);
 [[nodiscard]] HORNGATE_API Tensor argmax(const Tensor& x, int64_t axis = -1);
 
-/// The position of the smallest element along an axis, as int64; the first of equals.
+/// The position of the smallest element along an axis, as int64; the first if several are equal.
 /// Example: K::argmin(distance);
 [[nodiscard]] HORNGATE_API Tensor argmin(const Tensor& x, int64_t axis = -1);
 

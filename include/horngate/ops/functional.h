@@ -12,7 +12,7 @@
 
 namespace horngate {
 
-/// What a step of rnn gives: its output and the states for the next step.
+/// The result of a step of rnn: its output and the states for the next step.
 struct RnnStep {
   Tensor output;
   Tensors new_states;
@@ -25,7 +25,7 @@ struct RnnOptions {
   Tensor mask = {};                          // (samples, time) or (samples, time, 1); 0: leave out
   Tensors constants = {};                    // handed to each step after the states
   bool unroll = false;                       // one copy of the step per time step; same result
-  std::optional<int64_t> input_length = {};  // time steps, for unroll when inputs do not tell
+  std::optional<int64_t> input_length = {};  // time steps, for unroll if the inputs do not tell
 };
 
 struct RnnResult {
@@ -34,10 +34,10 @@ struct RnnResult {
   Tensors new_states;
 };
 
-/// Runs a step function over the time axis. A masked step repeats the sample's output and states of
-/// the step before (zeros before the first output). The step function is called twice: once outside
-/// of the loop, so that tensors which it keeps for all steps (dropout masks) are made there, once
-/// for the loop.
+/// Runs a step function over the time axis. A masked step repeats the sample's previous output and
+/// states (zeros before the first output). The step function is called twice: once outside the
+/// loop, so that tensors it keeps for all steps (dropout masks) are made there, and once for the
+/// loop.
 /// @param inputs  (samples, time, ..)
 /// Example: auto [last, all, states] = K::rnn(step, x, {h0});
 [[nodiscard]] HORNGATE_API RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
@@ -46,7 +46,7 @@ struct RnnResult {
 
 struct MapFnOptions {
   std::string name = {};
-  std::optional<DType> dtype = {};  // of the result; unset: what fn gives
+  std::optional<DType> dtype = {};  // of the result; unset: what fn returns
 };
 
 /// Applies fn to each elems[i] and stacks the results.
@@ -75,7 +75,7 @@ struct FoldOptions {
 [[nodiscard]] HORNGATE_API Tensor foldr(const FoldFunction& fn, const Tensor& elems,
                                         const FoldOptions& options = {});
 
-/// The same value, which gradients take for a constant.
+/// The same value, but gradients treat it as a constant.
 /// Example: y = x + K::stop_gradient(K::round(x) - x);
 [[nodiscard]] HORNGATE_API Tensor stop_gradient(const Tensor& variables);
 /// The same for a list. A template, so that {x} keeps meaning one tensor.
@@ -86,7 +86,7 @@ template <std::same_as<Tensors> T>
   return result;
 }
 
-/// The same value; whenever it is computed, a line with the message and the value is printed.
+/// The same value; prints a line with the message and the value whenever it is computed.
 /// Example: x = K::print_tensor(x, "x is:");
 [[nodiscard]] HORNGATE_API Tensor print_tensor(const Tensor& x, std::string_view message = {});
 

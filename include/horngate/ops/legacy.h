@@ -1,4 +1,4 @@
-// Names of older Keras versions, with the arguments of then. The compiler says what to write today.
+// Names from older Keras versions, with their old arguments. The compiler says what to write today.
 #pragma once
 
 #include "horngate/config.h"
@@ -71,7 +71,7 @@ struct Deconv2dOptions {
   std::array<int64_t, 2> strides = {1, 1};
   Padding border_mode = Padding::valid;
   DimOrdering dim_ordering = DimOrdering::th;
-  Shape image_shape = {};  // hints that nobody needs any more
+  Shape image_shape = {};  // hints that are no longer needed
   Shape filter_shape = {};
 };
 

@@ -12,7 +12,7 @@ namespace horngate {
 struct ReluOptions {
   double alpha = 0.0;                    // slope below the threshold
   std::optional<double> max_value = {};  // upper limit; unset: none
-  double threshold = 0.0;                // values up to it do not pass
+  double threshold = 0.0;                // values up to this do not pass
   bool operator==(const ReluOptions&) const = default;
 };
 
@@ -24,7 +24,7 @@ struct ReluOptions {
 /// Example: y = K::elu(x, 0.5);
 [[nodiscard]] HORNGATE_API Tensor elu(const Tensor& x, double alpha = 1.0);
 
-/// Exponentials that are scaled to sum to 1 along an axis.
+/// Exponentials, scaled to sum to 1 along an axis.
 /// Example: y = K::softmax(x, 1);
 [[nodiscard]] HORNGATE_API Tensor softmax(const Tensor& x, int64_t axis = -1);
 
@@ -40,7 +40,7 @@ struct ReluOptions {
 /// Example: y = K::sigmoid(x);
 [[nodiscard]] HORNGATE_API Tensor sigmoid(const Tensor& x);
 
-/// 0.2 * x + 0.5, cut to [0, 1]: cheaper than sigmoid.
+/// 0.2 * x + 0.5, limited to [0, 1]: cheaper than sigmoid.
 /// Example: y = K::hard_sigmoid(x);
 [[nodiscard]] HORNGATE_API Tensor hard_sigmoid(const Tensor& x);
 
@@ -49,13 +49,13 @@ struct ReluOptions {
 [[nodiscard]] HORNGATE_API Tensor tanh(const Tensor& x);
 
 struct CrossentropyOptions {
-  bool from_logits = false;  // output is what softmax would take, not what it gives
+  bool from_logits = false;  // output is the argument of softmax, not its result
   int64_t axis = -1;         // the axis of the classes
   bool operator==(const CrossentropyOptions&) const = default;
 };
 
-/// Cross-entropy of two distributions over classes; the axis of the classes is summed away.
-/// @param target  probabilities, of the shape of output
+/// Cross-entropy of two distributions over classes; sums over the axis of the classes.
+/// @param target  probabilities, in the shape of output
 /// @param output  probabilities; scaled to sum to 1, then kept epsilon() away from 0 and 1
 /// Example: loss = K::categorical_crossentropy(t, K::softmax(x));
 [[nodiscard]] HORNGATE_API Tensor categorical_crossentropy(const Tensor& target,
@@ -63,33 +63,33 @@ struct CrossentropyOptions {
                                                            const CrossentropyOptions& options = {});
 
 /// The same with class numbers as the target: one per distribution, in any shape of that size. The
-/// loss of a number that is no class is NaN.
+/// loss is NaN for a number that is not a class.
 /// Example: loss = K::sparse_categorical_crossentropy(labels, logits, {.from_logits = true});
 [[nodiscard]] HORNGATE_API Tensor sparse_categorical_crossentropy(
     const Tensor& target, const Tensor& output, const CrossentropyOptions& options = {});
 
 /// Cross-entropy of two-class probabilities, element by element; nothing is summed.
-/// @param output  probabilities, kept epsilon() away from 0 and 1; or logits of sigmoid
+/// @param output  probabilities, kept epsilon() away from 0 and 1; or logits for sigmoid
 /// Example: loss = K::binary_crossentropy(t, K::sigmoid(x));
 [[nodiscard]] HORNGATE_API Tensor binary_crossentropy(const Tensor& target, const Tensor& output,
                                                       bool from_logits = false);
 
 struct DropoutOptions {
   ShapeArg noise_shape = {};         // shape of the flags, None as in x; unset: that of x
-  std::optional<int64_t> seed = {};  // unset: another one for each call of dropout
+  std::optional<int64_t> seed = {};  // unset: a different one for each call of dropout
 };
 
-/// Zeroes a fraction `level` of the entries at random and scales the others by 1 / (1 - level). It
-/// does so in both phases; in_train_phase chooses.
+/// Zeroes a fraction `level` of the entries at random and scales the others by 1 / (1 - level), in
+/// both phases; use in_train_phase to choose.
 /// Example: y = K::dropout(x, 0.5, {.noise_shape = {K::None, 1, 1, K::None}});
 [[nodiscard]] HORNGATE_API Tensor dropout(const Tensor& x, double level,
                                           const DropoutOptions& options = {});
 
-/// x divided by its Euclidean norm along one or more axes; by that of all elements when unset.
+/// x divided by its Euclidean norm along one or more axes; along all of them if unset.
 /// Example: y = K::l2_normalize(x, 1);
 [[nodiscard]] HORNGATE_API Tensor l2_normalize(const Tensor& x, const Axis& axis = {});
 
-/// Whether predictions[i, targets[i]] is among the k largest of row i; equals at the border are in.
+/// Whether predictions[i, targets[i]] is among the k largest of row i; ties count as in.
 /// @param predictions  (samples, classes)
 /// @param targets      (samples), integers
 /// Example: hit = K::in_top_k(predictions, labels, 5);
@@ -105,12 +105,12 @@ struct DropoutOptions {
 struct NormalizedBatch {
   Tensor normalized;
   Tensor mean;      // without the reduced axes
-  Tensor variance;  // of the batch as it is: divided by n, not n - 1
+  Tensor variance;  // of the batch itself: divided by n, not n - 1
 };
 
 /// Normalises x by its own mean and variance over some axes:
 /// (x - mean) / sqrt(variance + epsilon) * gamma + beta.
-/// @param gamma, beta  of the shape that the other axes have; empty: 1 and 0
+/// @param gamma, beta  in the shape of the other axes; empty: 1 and 0
 /// Example: auto [y, mean, variance] = K::normalize_batch_in_training(x, gamma, beta, {0, 1, 2});
 [[nodiscard]] HORNGATE_API NormalizedBatch normalize_batch_in_training(const Tensor& x,
                                                                        const Tensor& gamma,

@@ -1,5 +1,5 @@
-// Random tensors and variables. The numbers depend on the seed, on how often the function was
-// called and on nothing else: not on engine, CPU or threads.
+// Random tensors and variables. The numbers depend only on the seed and on how often the function
+// was called: not on engine, CPU or threads.
 #pragma once
 
 #include <optional>
@@ -14,16 +14,16 @@ struct RandomNormalOptions {
   double mean = 0.0;
   double stddev = 1.0;
   std::optional<DType> dtype = {};   // unset: floatx()
-  std::optional<int64_t> seed = {};  // unset: another one for each tensor
+  std::optional<int64_t> seed = {};  // unset: a different one for each tensor
   bool operator==(const RandomNormalOptions&) const = default;
 };
 
-/// Normal numbers, new ones at each evaluation.
+/// Normally distributed numbers, new ones at each evaluation.
 /// Example: x = K::random_normal({2, 3}, {.stddev = 0.1, .seed = 1});
 [[nodiscard]] HORNGATE_API Tensor random_normal(const ShapeArg& shape,
                                                 const RandomNormalOptions& options = {});
 
-/// Normal numbers; what lies more than 2 * stddev from the mean is drawn anew.
+/// Normally distributed numbers; those more than 2 * stddev from the mean are drawn again.
 /// Example: x = K::truncated_normal({2, 3}, {.stddev = 0.05});
 [[nodiscard]] HORNGATE_API Tensor truncated_normal(const ShapeArg& shape,
                                                    const RandomNormalOptions& options = {});
@@ -31,12 +31,12 @@ struct RandomNormalOptions {
 struct RandomUniformOptions {
   double minval = 0.0;
   double maxval = 1.0;
-  std::optional<DType> dtype = {};  // an integer type gives integers of [minval, maxval)
+  std::optional<DType> dtype = {};  // an integer type gives integers in [minval, maxval)
   std::optional<int64_t> seed = {};
   bool operator==(const RandomUniformOptions&) const = default;
 };
 
-/// Numbers of [minval, maxval), all equally likely.
+/// Numbers in [minval, maxval), all equally likely.
 /// Example: x = K::random_uniform(K::shape(y), {.minval = -1});
 [[nodiscard]] HORNGATE_API Tensor random_uniform(const ShapeArg& shape,
                                                  const RandomUniformOptions& options = {});
@@ -60,18 +60,17 @@ struct RandomVariableOptions {
   bool operator==(const RandomVariableOptions&) const = default;
 };
 
-/// A variable that starts with uniform numbers of [low, high).
+/// A variable that starts with uniformly distributed numbers in [low, high).
 /// Example: w = K::random_uniform_variable({2, 3}, 0, 1, {.name = "w"});
 [[nodiscard]] HORNGATE_API Variable random_uniform_variable(
     const Shape& shape, double low, double high, const RandomVariableOptions& options = {});
 
-/// A variable that starts with normal numbers; scale is the standard deviation.
+/// A variable that starts with normally distributed numbers; scale is the standard deviation.
 /// Example: w = K::random_normal_variable({2, 3}, 0, 1, {.seed = 7});
 [[nodiscard]] HORNGATE_API Variable random_normal_variable(
     const Shape& shape, double mean, double scale, const RandomVariableOptions& options = {});
 
-/// Makes the seeds that are left unset repeatable from here on, in the order in which they are
-/// taken.
+/// Makes unset seeds repeatable from now on, in the order in which they are taken.
 /// Example: K::set_random_seed(1337);
 HORNGATE_API void set_random_seed(uint64_t seed);
 

@@ -14,8 +14,7 @@
 
 namespace horngate {
 
-/// The tensors one after the other along an axis. Matrices may be sparse; the result is when all
-/// are.
+/// Joins tensors along an axis. Matrices may be sparse; the result is sparse if all are.
 /// Example: y = K::concatenate({a, b}, 1);
 [[nodiscard]] HORNGATE_API Tensor concatenate(const std::vector<Tensor>& tensors,
                                               int64_t axis = -1);
@@ -25,7 +24,7 @@ namespace horngate {
 [[nodiscard]] HORNGATE_API Tensor stack(const std::vector<Tensor>& x, int64_t axis = 0);
 
 /// The same elements in the same order under another shape.
-/// @param shape  one entry may be -1 or None: what is left
+/// @param shape  one entry may be -1 or None: whatever is left
 /// Example: y = K::reshape(x, {-1, 28, 28, 1});
 [[nodiscard]] HORNGATE_API Tensor reshape(const Tensor& x, const ShapeArg& shape);
 
@@ -37,11 +36,11 @@ namespace horngate {
 /// Example: y = K::flatten(x);
 [[nodiscard]] HORNGATE_API Tensor flatten(const Tensor& x);
 
-/// Axis 0 kept, all others made one.
+/// Keeps axis 0 and merges all others into one.
 /// Example: y = K::batch_flatten(images);
 [[nodiscard]] HORNGATE_API Tensor batch_flatten(const Tensor& x);
 
-/// A new axis of size 1 at that place of the result.
+/// x with a new axis of size 1 at that place of the result.
 /// Example: y = K::expand_dims(x, 1);
 [[nodiscard]] HORNGATE_API Tensor expand_dims(const Tensor& x, int64_t axis = -1);
 
@@ -49,16 +48,16 @@ namespace horngate {
 /// Example: y = K::squeeze(x, 1);
 [[nodiscard]] HORNGATE_API Tensor squeeze(const Tensor& x, int64_t axis);
 
-/// Each element along an axis `rep` times in a row.
+/// Repeats each element along an axis `rep` times in a row.
 /// Example: y = K::repeat_elements(x, 3, 1);
 [[nodiscard]] HORNGATE_API Tensor repeat_elements(const Tensor& x, int64_t rep, int64_t axis);
 
-/// Each row of a matrix n times: (samples, dim) becomes (samples, n, dim).
+/// Repeats each row of a matrix n times: (samples, dim) becomes (samples, n, dim).
 /// Example: y = K::repeat(x, 10);
 [[nodiscard]] HORNGATE_API Tensor repeat(const Tensor& x, int64_t n);
 
-/// All of x n[i] times along axis i.
-/// @param n  one entry per axis, numbers or tensors; a shorter list counts for the last axes
+/// Repeats all of x n[i] times along axis i.
+/// @param n  one entry per axis, numbers or tensors; a shorter list applies to the last axes
 /// Example: y = K::tile(x, {1, 3});
 [[nodiscard]] HORNGATE_API Tensor tile(const Tensor& x, const ShapeArg& n);
 
@@ -72,14 +71,14 @@ struct ArangeOptions {
 /// Example: K::arange(5); K::arange(1, {.stop = 10, .step = 2});
 [[nodiscard]] HORNGATE_API Tensor arange(const Number& start, const ArangeOptions& options = {});
 
-/// Images enlarged by whole factors. `bilinear` puts the old pixels at multiples of the factor and
-/// repeats the last one (TensorFlow 1 without aligned corners).
+/// Images enlarged by integer factors. `bilinear` puts the old pixels at multiples of the factor
+/// and repeats the last one (like TensorFlow 1 without aligned corners).
 /// Example: y = K::resize_images(x, 2, 2, K::DataFormat::channels_last);
 [[nodiscard]] HORNGATE_API Tensor
 resize_images(const Tensor& x, int64_t height_factor, int64_t width_factor, DataFormat data_format,
               Interpolation interpolation = Interpolation::nearest);
 
-/// Volumes enlarged by whole factors; elements are repeated.
+/// Volumes enlarged by integer factors; elements are repeated.
 /// Example: y = K::resize_volumes(x, 2, 2, 2, K::DataFormat::channels_last);
 [[nodiscard]] HORNGATE_API Tensor resize_volumes(const Tensor& x, int64_t depth_factor,
                                                  int64_t height_factor, int64_t width_factor,
@@ -116,21 +115,21 @@ struct Spatial3dPaddingOptions {
 [[nodiscard]] HORNGATE_API Tensor spatial_3d_padding(const Tensor& x,
                                                      const Spatial3dPaddingOptions& options = {});
 
-/// A last axis that is 1 at the index and 0 elsewhere, in float32; only zeros for an index outside
-/// [0, num_classes).
+/// Adds a last axis that is 1 at the index and 0 elsewhere, in float32; all zeros for an index
+/// outside [0, num_classes).
 /// Example: t = K::one_hot(labels, 10);
 [[nodiscard]] HORNGATE_API Tensor one_hot(const Tensor& indices, int64_t num_classes);
 
-/// x backwards along axes.
+/// x reversed along axes.
 /// Example: y = K::reverse(x, 1);
 [[nodiscard]] HORNGATE_API Tensor reverse(const Tensor& x, const Axis& axes);
 
-/// size[i] elements from start[i] on, on each axis i. A size of -1 or None takes what is left.
+/// size[i] elements from start[i] on, on each axis i. A size of -1 or None takes the rest.
 /// Example: y = K::slice(x, {0, 2}, {K::None, 3});
 [[nodiscard]] HORNGATE_API Tensor slice(const Tensor& x, const ShapeArg& start,
                                         const ShapeArg& size);
 
-/// A bound of Slice: left out, an integer (negative counts from the end) or a scalar integer
+/// A bound of Slice: left out, an integer (negative ones count from the end) or a scalar integer
 /// tensor.
 class Bound {
  public:
@@ -153,11 +152,11 @@ struct Slice {
 };
 
 struct EllipsisType {};
-/// All axes that the other indices leave.
+/// All axes not covered by the other indices.
 inline constexpr EllipsisType Ellipsis{};
 
 /// What may stand in brackets: an integer, a Slice, Ellipsis, None (a new axis), an integer tensor
-/// (its elements' positions along the axis).
+/// (positions along the axis).
 class Index {
  public:
   template <std::integral T>
@@ -170,7 +169,7 @@ class Index {
   std::variant<int64_t, Slice, EllipsisType, NoneType, Tensor> value;
 };
 
-/// x[indices], as NumPy's basic indexing.
+/// x[indices], like NumPy's basic indexing.
 /// Example: y = K::getitem(x, {K::Slice{}, K::Slice{.start = 1}, -1});
 [[nodiscard]] HORNGATE_API Tensor getitem(const Tensor& x, std::span<const Index> indices);
 [[nodiscard]] HORNGATE_API Tensor getitem(const Tensor& x, std::initializer_list<Index> indices);

@@ -1,4 +1,4 @@
-// Zeros, ones and their like; asking for shape, rank, dtype and size.
+// zeros, ones and the like; shape, rank, dtype and size of a tensor.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ struct FillOptions {
   std::string name = {};
 };
 
-/// A variable full of zeros; a plain tensor when the shape holds what only a call knows.
+/// A variable full of zeros; a plain tensor if part of the shape is known only in a call.
 /// Example: auto w = K::zeros({784, 10});
 [[nodiscard]] HORNGATE_API Tensor zeros(const ShapeArg& shape, const FillOptions& options = {});
 
-/// A variable full of ones; a plain tensor when the shape holds what only a call knows.
+/// A variable full of ones; a plain tensor if part of the shape is known only in a call.
 /// Example: auto w = K::ones({784, 10});
 [[nodiscard]] HORNGATE_API Tensor ones(const ShapeArg& shape, const FillOptions& options = {});
 
@@ -50,16 +50,16 @@ class MatrixSize {
 /// Example: auto values = K::cast_to_floatx(K::Array(0.5));
 [[nodiscard]] inline Array cast_to_floatx(const Array& x) { return x.cast(floatx()); }
 
-/// A new tensor with the value of x. Inside control_dependencies it is the value after the updates.
+/// A new tensor with the value of x; inside control_dependencies, with its value after the updates.
 /// Example: y = K::identity(x, "y");
 [[nodiscard]] HORNGATE_API Tensor identity(const Tensor& x, std::string_view name = {});
 
-/// The shape of x as a 1-D int32 tensor, also where it is known only in a call. (int64 when a known
+/// The shape of x as a 1-D int32 tensor, even if it is known only in a call. (int64 if a known
 /// dimension needs it.)
 /// Example: batch = K::index(K::shape(x), 0);
 [[nodiscard]] HORNGATE_API Tensor shape(const Tensor& x);
 
-/// The shape of x as known now, with None where it is open.
+/// The shape of x as known now, with None where unknown.
 /// Example: K::int_shape(x) == K::Shape{K::None, 784};
 [[nodiscard]] HORNGATE_API Shape int_shape(const Tensor& x);
 
@@ -67,8 +67,8 @@ class MatrixSize {
 /// Example: K::ndim(x) == 2;
 [[nodiscard]] HORNGATE_API int64_t ndim(const Tensor& x);
 
-/// The number of elements as a scalar int32 tensor, also where it is known only in a call. (int64
-/// when a known size needs it.)
+/// The number of elements as a scalar int32 tensor, even if it is known only in a call. (int64 if a
+/// known size needs it.)
 /// Example: n = K::size(x);
 [[nodiscard]] HORNGATE_API Tensor size(const Tensor& x, std::string_view name = {});
 

@@ -1,4 +1,4 @@
-// Variables, placeholders, constants, and what can be asked of any tensor.
+// Variables, placeholders, constants, and questions about any tensor.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace horngate {
 
-/// What optimizers do to a variable after each update: takes the new value, gives the one to keep.
+/// What optimizers do to a variable after each update: takes the new value, returns the one to keep.
 using Constraint = std::function<Tensor(const Tensor&)>;
 
 struct VariableOptions {
@@ -25,13 +25,13 @@ struct VariableOptions {
 [[nodiscard]] HORNGATE_API Variable variable(const Array& value,
                                              const VariableOptions& options = {});
 
-/// The constraint that the variable was made with; empty: none.
+/// The constraint that the variable was made with; empty if none.
 /// Example: if (const auto& keep = K::constraint_of(w)) y = keep(y);
 [[nodiscard]] HORNGATE_API const Constraint& constraint_of(const Variable& x);
 
 struct PlaceholderOptions {
   ShapeOption shape = {};
-  std::optional<int64_t> ndim = {};  // used when shape is unset: all dimensions None
+  std::optional<int64_t> ndim = {};  // used if shape is unset: all dimensions None
   std::optional<DType> dtype = {};   // unset: floatx
   bool sparse = false;
   std::string name = {};
@@ -51,15 +51,15 @@ struct ConstantOptions {
 /// Example: auto two = K::constant(2.0);
 [[nodiscard]] HORNGATE_API Tensor constant(const Array& value, const ConstantOptions& options = {});
 
-/// Is it a dense or sparse tensor that a placeholder made?
+/// Is it a tensor, dense or sparse, made by placeholder?
 /// Example: K::is_placeholder(x);
 [[nodiscard]] HORNGATE_API bool is_placeholder(const Tensor& x);
 
-/// Is it a variable? Variable(x) then makes one of it.
+/// Is it a variable? Then Variable(x) turns it into one.
 /// Example: K::is_variable(w);
 [[nodiscard]] HORNGATE_API bool is_variable(const Tensor& x);
 
-/// Did a layer of Keras or its Input make it? They are in Python, so nothing here did.
+/// Was it made by a Keras layer or Input? Those are in Python, so never here.
 /// Example: K::is_keras_tensor(x);
 [[nodiscard]] inline bool is_keras_tensor(const Tensor& x) { return static_cast<void>(x), false; }
 
@@ -67,15 +67,15 @@ struct ConstantOptions {
 /// Example: y = K::is_sparse(x) ? K::to_dense(x) : x;
 [[nodiscard]] HORNGATE_API bool is_sparse(const Tensor& tensor);
 
-/// The dense form of a sparse tensor; itself when it is dense.
+/// The dense form of a sparse tensor; the tensor itself if it is dense.
 /// Example: y = K::to_dense(x);
 [[nodiscard]] HORNGATE_API Tensor to_dense(const Tensor& tensor);
 
-/// Does nothing: a variable has its value from the start. Here for programs that call it.
+/// Does nothing: a variable has its value from the start. Exists for programs that call it.
 /// Example: K::manual_variable_initialization(true);
 inline void manual_variable_initialization(bool value) { static_cast<void>(value); }
 
-/// Resets names, uids, the learning phase and caches. Tensors that somebody holds stay valid.
+/// Resets names, uids, the learning phase and caches. Tensors still held stay valid.
 /// Example: K::clear_session();
 HORNGATE_API void clear_session();
 
@@ -83,7 +83,7 @@ HORNGATE_API void clear_session();
 /// Example: auto name = "dense_" + std::to_string(K::get_uid("dense"));
 HORNGATE_API int64_t get_uid(const std::string& prefix = "");
 
-/// Begins all numbers of get_uid anew.
+/// Restarts all numbers of get_uid.
 /// Example: K::reset_uids();
 HORNGATE_API void reset_uids();
 
