@@ -67,7 +67,7 @@ class Exporter {
     for (size_t i = 0; i < program_.n_outputs; ++i) used_[graph_.outputs[i]] = 1;
   }
 
-  /// Fed values. An unknown first dimension gets a name; those of two inputs need not be equal.
+  /// Fed values. Unknown dimensions get names, different ones for each input: their sizes need not agree.
   void add_inputs() {
     for (size_t i = 0; i < program_.n_fed; ++i) n_taken_ += function_.takes_value(i);
     for (size_t i = 0; i < program_.n_fed; ++i) {

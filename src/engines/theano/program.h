@@ -28,7 +28,7 @@ class Program {
   uint64_t generation = 0;                         // of the worker that has built it; 0: none
   bool is_placed = false;                          // a worker knows the places:
   uint64_t placed_for = 0;                         // the one of this generation
-  std::array<std::chrono::nanoseconds, 2> took{};  // duration of the last runs, from request to answer
+  std::array<std::chrono::nanoseconds, 2> took{};  // duration of the last runs, as seen from here
 
   /// Gives the arrays of a run their places; throws if there is no memory. False if they are as in the
   /// previous run. Arrays without open sizes keep their places while the memory stays the same.
