@@ -109,8 +109,7 @@ struct Conv3dTransposeOptions {
                                                std::optional<DataFormat> data_format = {});
 
 /// The same in 2D.
-/// @param kernel        (output rows * cols, features of a window, filters); the features are
-/// ordered
+/// @param kernel        (output rows * cols, features of a window, filters); features are ordered
 ///                      like the data: (rows, cols, channels) or (channels, rows, cols)
 /// @param output_shape  (output rows, output cols)
 /// Example: y = K::local_conv2d(x, w, {3, 3}, {1, 1}, {6, 6});

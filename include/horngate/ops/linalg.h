@@ -13,8 +13,7 @@ namespace horngate {
 /// For each sample i, the product of x[i] and y[i] over one axis of each. The result has the batch
 /// axis, the other axes of x, those of y, and at least two in all.
 /// @param axes  one axis for both or {axis of x, axis of y}, counting the batch axis; unset: the
-/// last
-///              of x and the second to last of y (its last if y has two axes)
+///              last of x and the second to last of y (its last if y has two axes)
 /// Example: scores = K::batch_dot(query, keys, {1, 2});
 [[nodiscard]] HORNGATE_API Tensor batch_dot(const Tensor& x, const Tensor& y,
                                             const Axis& axes = {});
