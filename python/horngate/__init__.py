@@ -45,7 +45,8 @@ def __getattr__(name):
     raise AttributeError(f"module 'horngate' has no attribute {name!r}")
 
 
-# Importing a part of the package makes it an attribute; it can still be imported by its name.
+# Importing a part of the package makes it an attribute; remove it, as it can still be imported by
+# name.
 for _name in [*globals()]:
     if _name not in __all__ and not _name.startswith("__"):
         del globals()[_name]

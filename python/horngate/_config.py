@@ -182,15 +182,16 @@ def clear_session() -> None:
     _hg.clear_session()
 
 
-# When the collector last ended, how long it took, and how many nodes it left.
+# When the collector last finished, how long it took, and how many nodes were left.
 _collected = {"at": float("-inf"), "took": 0.0, "nodes": 0}
 _MOST_NODES = 2000  # a few small models: with their plans they hold about 2 MB
 
 
 def _free_cycles():
-    """Layers and models refer to each other: they and their weights stay until Python's collector looks
-    at its oldest objects, and that depends on how many there are, not how large. Asks it to where graphs
-    have grown; where they have not, in a twentieth of the CPU time at most, however often it is called."""
+    """Layers and models refer to each other, so they and their weights stay until Python's collector looks
+    at its oldest objects, and that depends on how many there are, not on how large they are. Runs it if
+    graphs have grown; otherwise it takes at most a twentieth of the CPU time, however often this is
+    called."""
     start = _time.process_time()
     is_soon = start - _collected["at"] < 20 * _collected["took"]
     if is_soon and _hg.live_node_count() < _collected["nodes"] + _MOST_NODES:

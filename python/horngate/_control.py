@@ -107,7 +107,7 @@ class _ControlDependencies:
 
 
 def _updates_in(ops):
-    """The update ops in nested lists; a pair (variable, value) stands for an update."""
+    """The update ops in nested lists; a pair (variable, value) counts as an update."""
     if ops is None:
         return []
     if not isinstance(ops, (list, tuple)):

@@ -22,8 +22,8 @@ def set_engine(name):
 
 
 def say_engine():
-    """The line "Using TensorFlow backend." as Keras writes it: when it is imported. Without KERAS_BACKEND a
-    module such as horngate.theano may still choose; then the first use of the engine writes it."""
+    """The line "Using TensorFlow backend." that Keras writes on import. Without KERAS_BACKEND a module such
+    as horngate.theano may still choose; then the first use of the engine writes it."""
     if not os.environ.get("KERAS_BACKEND", "horngate").startswith("horngate"):
         try:
             _horngate.announce_chosen_engine()

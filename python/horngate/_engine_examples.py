@@ -24,7 +24,7 @@ class Checker(doctest.OutputChecker):
 
 
 def _is_close(want, got):
-    """The same text but for spaces and the last digits of numbers."""
+    """The same text, apart from spaces and the last digits of numbers."""
     want, got = ("".join(text.split()) for text in (want, got))
     if _NUMBER.sub("#", want) != _NUMBER.sub("#", got):
         return False
@@ -33,7 +33,7 @@ def _is_close(want, got):
 
 
 def run(name):
-    """What is wrong with a function's example; empty when it is right."""
+    """What is wrong with a function's example; empty if nothing is."""
     found = doctest.DocTestFinder(recurse=False).find(
         getattr(K, name), name, globs={"K": K, "np": np}
     )
@@ -46,7 +46,7 @@ def run(name):
 
 
 def main():
-    warnings.simplefilter("ignore", DeprecationWarning)  # of the old names, which have examples too
+    warnings.simplefilter("ignore", DeprecationWarning)  # old names have examples too
     # The example of `backend` names native.
     names = [n for n in sorted(K.__all__) if n != "backend"]
     wrong = {}

@@ -15,7 +15,7 @@ _USAGE = """usage: horngate engines [--json]
 
 
 def rows():
-    """What is known of every engine, as `horngate engines --json` tells it."""
+    """What is known about every engine, as in `horngate engines --json`."""
     out = []
     for row in _hg.list_engines():
         name, problem = row["name"], row["problem"]
@@ -45,7 +45,7 @@ def _state(row):
 
 
 def show(names=None):
-    """Prints a line each; whether all are ready."""
+    """Prints a line for each; returns whether all are ready."""
     shown = [r for r in rows() if names is None or r["name"] in names]
     for row in shown:
         version = row["version"] if row["ready"] else "-"
@@ -60,7 +60,8 @@ def cases_folder():
 
 
 def test(name, arguments):
-    """Runs the examples of all functions on an engine and, in a clone, the cases; an exit code."""
+    """Runs the examples of all functions on an engine and, in a clone, the cases; returns an exit
+    code."""
     known = {r["name"]: r["problem"] for r in rows()}
     if known.get(name, "unknown"):
         why = (
@@ -87,10 +88,10 @@ def test(name, arguments):
 
 
 def main(arguments):
-    """The command; an exit code."""
+    """The command; returns an exit code."""
     try:
         return _run(arguments)
-    except (ValueError, RuntimeError) as e:  # of keras.json or KERAS_BACKEND
+    except (ValueError, RuntimeError) as e:  # from keras.json or KERAS_BACKEND
         print(e, file=sys.stderr)
         return 1
 

@@ -2,10 +2,10 @@
 
 
 def own_name(name):
-    """The name; none for "scope/", which name_scope gave and which is where we are anyway."""
+    """The name; empty for "scope/", which name_scope returned and in which we are anyway."""
     return None if name and name.endswith("/") else name
 
 
 def wrong(argument, wanted, got):
-    """The error for an argument, in the words that all errors have."""
+    """The error for an argument, worded like all errors."""
     return TypeError(f"{argument} must be {wanted}; got {type(got).__name__}.")

@@ -6,7 +6,7 @@ from horngate import _horngate as _hg
 
 
 class _StaticShape(tuple):
-    """A shape with the methods that TensorFlow programs ask for."""
+    """A shape with the methods that TensorFlow programs use."""
 
     def as_list(self):
         return list(self)
@@ -53,7 +53,7 @@ def _refuse_array(self, dtype=None, copy=None):
     )
 
 
-# What a copy of a variable takes along; the rest of its attributes ties it to layers and models.
+# What a copy of a variable takes along; its other attributes tie it to layers and models.
 _KEPT = ("trainable", "constraint", "_tracked")
 
 

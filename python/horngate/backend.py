@@ -37,7 +37,8 @@ _SECTIONS = (
 
 
 def _functions_of(section):
-    """What a section defines under a name without an underscore: that, and nothing else, is K's."""
+    """What a section defines under a name without an underscore: those, and nothing else, are K
+    functions."""
     return {
         name: found
         for name, found in vars(section).items()

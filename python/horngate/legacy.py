@@ -45,7 +45,7 @@ __all__ = [
 
 _FORMATS = {"tf": "channels_last", "th": "channels_first"}
 
-# Arguments that had other names, or (None) that nobody needs any more.
+# Arguments that were renamed, or (None) that are no longer needed.
 _LAYOUT = {"dim_ordering": "data_format"}
 _WINDOW = {"border_mode": "padding", **_LAYOUT}
 _RENAMED = {
@@ -64,7 +64,7 @@ _RENAMED = {
     "spatial_3d_padding": _LAYOUT,
 }
 
-# Arguments that had other places: one of today, how to see that it holds one of then, and which.
+# Arguments that moved: today's argument, how to see that it holds an old one, and which.
 _MOVED = {
     "batch_normalization": [("axis", "isinstance(axis, float)", "epsilon")],
     "conv1d": [
@@ -87,7 +87,7 @@ _MOVED = {
     "zeros_like": [("dtype", "dtype.__class__ is str and not dtype.startswith(DTYPES)", "name")],
 }
 
-# Arguments that had other values, and how to see it.
+# Arguments whose values changed, and how to see that.
 _FORMAT = ("data_format", "data_format in FORMATS")
 _COUNTS = ("padding", "has_counts(padding)")
 _VALUES = {
@@ -105,12 +105,12 @@ _VALUES = {
 
 
 def _is_hint(value, size):
-    """Whether this is one of the shapes that convolutions took and nobody needs any more."""
+    """Whether this is one of the shapes that convolutions once took and no longer need."""
     return value is None or (isinstance(value, (tuple, list)) and len(value) == size)
 
 
 def _has_counts(padding):
-    """Whether this is one number for both ends of each axis."""
+    """Whether this is a single number for both ends of each axis."""
     return isinstance(padding, (tuple, list)) and any(isinstance(n, _INT) for n in padding)
 
 
@@ -141,15 +141,15 @@ def accept_old_spellings(function):
     if not (name in _RENAMED or name in _MOVED or name in _VALUES):
         return function
     parameters = _inspect.signature(function).parameters
-    # What says that an argument was not given. One that is required may come under its old name,
-    # and then those after it by their names.
+    # What shows that an argument was not given. A required one may come under its old name, and
+    # those after it then come by name.
     absent = {n: p.default for n, p in parameters.items() if p.default is not p.empty}
     required = [n for n in parameters if n not in absent]
     renamed = [n for n in required if n in _RENAMED.get(name, {}).values()]
     maybe = required[required.index(renamed[0]) :] if renamed else []
     absent.update(dict.fromkeys(maybe, _MISSING))
     if name in ("conv2d", "conv3d"):
-        absent["filter_shape"] = _MISSING  # the seventh argument of then
+        absent["filter_shape"] = _MISSING  # once the seventh argument
     names = [*parameters, *(n for n in absent if n not in parameters)]
 
     moved = [f"{n} is not absent_{n} and ({test})" for n, test, _ in _MOVED.get(name, ())]
@@ -157,8 +157,8 @@ def accept_old_spellings(function):
     is_old = ["old", *(f"{n} is MISSING" for n in maybe), *moved, *values]
     is_old += ["filter_shape is not MISSING"] if "filter_shape" in absent else []
     takes = [f"{n}=absent_{n}" if n in absent else n for n in names]
-    # Calls of today must stay cheap: with the parameters written out they pay for one more call
-    # and for these questions, about 0.1 us. With *args and **kwargs, keywords take thrice that.
+    # Today's calls must stay cheap: with the parameters written out they pay for one more call and
+    # for these tests, about 0.1 us. With *args and **kwargs, keywords would take three times that.
     program = f"""
 def {name}({", ".join(takes)}, **old):
     if {" or ".join(is_old)}:
@@ -177,7 +177,7 @@ def {name}({", ".join(takes)}, **old):
 
 
 def _call_old(function, given, holds_old, old):
-    """Makes an old call in the spelling of today, and warns where it was written."""
+    """Makes an old call in today's spelling, and warns where it was written."""
     name, said = function.__name__, []
     given.update(old)
     for (standing, _, then), is_old in zip(_MOVED.get(name, ()), holds_old):
@@ -207,7 +207,7 @@ def _call_old(function, given, holds_old, old):
 
 
 def _renew_values(name, given, new, said):
-    """Puts values of today for those of then."""
+    """Replaces old values with today's."""
     ordering = new.get("data_format")
     if "dim_ordering" in given and ordering not in tuple(_FORMATS):
         raise ValueError(f'{name}: dim_ordering must be "tf" or "th"; got {ordering!r}.')
@@ -238,19 +238,19 @@ def _spatial_first(kernel):
     """A kernel (out, in, ..) as (.., in, out)."""
     ndim = _variables.ndim(kernel) if _hg.is_tensor(kernel) else _np.ndim(kernel)
     if ndim < 3:
-        return kernel  # the function will say what is wrong
+        return kernel  # the function will report what is wrong
     return _shape.permute_dimensions(kernel, (*range(2, ndim), 1, 0))
 
 
 def _pairs(padding):
-    """Numbers for both ends as pairs."""
+    """Turns single numbers for both ends into pairs."""
     if isinstance(padding, _INT):
         return (padding, padding)
     return tuple(_pairs(n) if isinstance(n, _INT) else n for n in padding)
 
 
 def _likeliest_entries(given):
-    """ctc_decode with a dictionary: for each sample the entry of the highest probability."""
+    """ctc_decode with a dictionary: for each sample, the entry with the highest probability."""
     entries = [list(entry) for entry in given["dict_values"]]
     lengths = given.get("dict_seq_lens")
     lengths = [len(entry) for entry in entries] if lengths is None else [int(n) for n in lengths]

@@ -1,4 +1,4 @@
-"""Types for annotations: tensors, functions, and what arguments may be."""
+"""Types for annotations: tensors, functions, and the kinds of arguments."""
 
 from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Array = _np.ndarray
-ArrayLike = _Any  # whatever NumPy makes an array of
+ArrayLike = _Any  # anything NumPy can convert to an array
 TensorLike = _Union[Tensor, ArrayLike]
 SparseMatrix = _Any  # of SciPy
 Expression = _Union[TensorLike, _Callable[[], TensorLike]]

@@ -1,4 +1,4 @@
-// NumPy arrays as horngate::Array and back.
+// Conversion between NumPy arrays and horngate::Array.
 #include "array.h"
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -20,7 +20,7 @@ struct Owner {
 };
 
 PyTypeObject* owner_type = nullptr;
-PyArray_Descr* bfloat16_descr = nullptr;  // of ml_dtypes; null: the package is missing
+PyArray_Descr* bfloat16_descr = nullptr;  // of ml_dtypes; null if the package is missing
 bool looked_for_bfloat16 = false;
 
 void owner_dealloc(PyObject* self) {
@@ -113,7 +113,8 @@ void check_nesting(PyObject* list, SmallVec<PyObject*, 8>& above, const char* fu
   if (above.size() > 64)
     throw ValueError(std::string(function) + ": lists may be nested 64 deep; these are deeper.");
   above.push_back(list);
-  // The list may change while a destructor of some other object runs: sizes are asked for each time.
+  // The list may change while the destructor of some other object runs, so ask for its size each
+  // time.
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(list); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(list, i);
     if (PyList_Check(item) || PyTuple_Check(item)) check_nesting(item, above, function);
@@ -121,7 +122,7 @@ void check_nesting(PyObject* list, SmallVec<PyObject*, 8>& above, const char* fu
   above.pop_back();
 }
 
-/// Drops a reference from wherever the last holder of the memory is.
+/// Drops a reference, from whichever thread last holds the memory.
 std::function<void()> release_of(PyObject* object) {
   return [object] {
     const PyGILState_STATE state = PyGILState_Ensure();
@@ -164,11 +165,11 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
     nb::raise_python_error();
   if (!made) raise_not_numeric(value, function);
   nb::object own = nb::steal(made);
-  // Text and complex numbers could be cast, but hardly ever are what is meant.
+  // Text and complex numbers could be cast, but hardly anybody means that.
   PyArray_Descr* from = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(made));
   if (!dtype_of(from) && from->kind != 'O' && from->kind != 'f') raise_not_numeric(value, function);
-  // Without ml_dtypes NumPy cannot make bfloat16: float32 is the next best, we cast ourselves.
-  // Python objects and long doubles become float64.
+  // Without ml_dtypes NumPy cannot make bfloat16, so take float32 and cast it ourselves. Python
+  // objects and long doubles become float64.
   const bool narrow_later = dtype == DType::bfloat16 && !find_bfloat16();
   PyArray_Descr* to = nullptr;
   if (dtype)
@@ -197,7 +198,7 @@ void check_nesting(PyObject* value, const char* function) {
 }
 
 bool is_scipy_sparse(PyObject* object) {
-  // What NumPy and Python give us most often has no such attribute; ask the type, not the object.
+  // The most common arguments have no such attribute; for the rest ask the type, not the object.
   if (PyArray_Check(object) || PyFloat_Check(object) || PyLong_Check(object) ||
       PyList_Check(object) || PyTuple_Check(object))
     return false;
@@ -228,7 +229,7 @@ nb::object to_scipy(const Array& array) {
 }
 
 PyObject* to_ndarray(const Array& array) {
-  if (!array.storage()) return to_ndarray(array.copy());  // somebody else's memory, which may go
+  if (!array.storage()) return to_ndarray(array.copy());  // memory of somebody else, which may go
   constexpr int kMaxRank = 64;
   npy_intp dims[kMaxRank], strides[kMaxRank];
   const int rank = static_cast<int>(array.ndim());
@@ -255,7 +256,8 @@ PyObject* to_ndarray(const Array& array) {
 }
 
 PyObject* to_numpy(const Array& array) {
-  // A bfloat16 that NumPy does not know goes as bits in an array; alone it would look like a number.
+  // In an array, a bfloat16 that NumPy does not know is passed as bits; alone it would look like a
+  // number.
   const bool is_number = array.dtype() != DType::bfloat16 || has_numpy_bfloat16();
   if (array.ndim() > 0 || !is_number) return to_ndarray(array);
   PyArray_Descr* descr = descr_of(array.dtype());

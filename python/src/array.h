@@ -1,5 +1,5 @@
-// NumPy arrays as horngate::Array and back, without copies. array.cpp alone knows NumPy's C
-// interface.
+// Conversion between NumPy arrays and horngate::Array, without copies. Only array.cpp uses NumPy's
+// C interface.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,12 +12,12 @@ namespace horngate::python {
 
 namespace nb = nanobind;
 
-/// A view of a NumPy array whose dtype and memory order we take as they are; false for all else.
-/// The view does not hold the object: the caller does, for as long as the view lives.
+/// A view of a NumPy array whose dtype and memory order we can use directly; false for anything
+/// else. The view does not hold the object: the caller must, for as long as the view lives.
 bool borrow_array(PyObject* object, Array* out);
 
-/// A NumPy array of anything NumPy makes one of; `dtype` unset: what NumPy chooses. The result is
-/// such that borrow_array takes it. `function` begins the error for what cannot be numbers.
+/// A NumPy array from anything NumPy can convert; `dtype` unset: what NumPy chooses. borrow_array
+/// accepts the result. `function` begins the error for what cannot be numbers.
 nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function);
 
 /// The same as an Array that holds the object.
@@ -26,23 +26,23 @@ Array array_from(nb::handle value, std::optional<DType> dtype, const char* funct
 /// ValueError for a list that contains itself, or is nested deeper than arrays can be.
 void check_nesting(PyObject* value, const char* function);
 
-/// A SciPy matrix, or anything with tocsr().
+/// A SciPy matrix, or anything else with tocsr().
 bool is_scipy_sparse(PyObject* object);
 /// A sparse array as a SciPy matrix in COO form.
 nb::object to_scipy(const Array& array);
 Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const char* function);
 
-/// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; where that
+/// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; if that
 /// package is missing, the bits come as uint16.
 PyObject* to_ndarray(const Array& array);
-/// The same, and NumPy's own kind of number for a scalar: Keras' programs test for np.float32.
+/// The same, but a NumPy number for a scalar: Keras programs test for np.float32.
 PyObject* to_numpy(const Array& array);
 
-/// Whether ml_dtypes is there.
+/// Whether ml_dtypes is installed.
 bool has_numpy_bfloat16();
 
 bool is_ndarray(PyObject* object);
-/// A scalar of NumPy, such as numpy.float32(1).
+/// A NumPy scalar, such as numpy.float32(1).
 bool is_numpy_scalar(PyObject* object);
 /// Number of dimensions of an ndarray.
 int ndim_of(PyObject* ndarray);

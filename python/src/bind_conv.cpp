@@ -1,4 +1,4 @@
-// Convolution along one axis; bind_regular.cpp has the others.
+// Convolution along one axis; the others are in bind_regular.cpp.
 #include "horngate/ops/conv.h"
 
 #include "call.h"

@@ -19,7 +19,7 @@ void bind_ctc(nb::module_& m) {
     const Tensor x = call.tensor(labels);
     return call.result(ctc_label_dense_to_sparse(x, call.tensor(label_lengths)));
   });
-  // Gives (list of decoded, log probabilities).
+  // Returns (list of decoded, log probabilities).
   m.def("ctc_decode", [](Any y_pred, Any input_length, Any greedy, Any beam_width, Any top_paths,
                          Any merge_repeated) {
     Call call("ctc_decode");

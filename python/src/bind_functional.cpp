@@ -10,7 +10,7 @@
 namespace horngate::python {
 namespace {
 
-/// The tensors of a loop as Python objects; they belong to the loop, so nothing holds their
+/// The tensors of a loop as Python objects; they belong to the loop, so nothing needs to hold their
 /// arguments.
 nb::list wrapped(const Tensors& tensors) {
   nb::list out;
@@ -52,7 +52,7 @@ void fold(nb::module_& m, const char* name) {
 }  // namespace
 
 void bind_functional(nb::module_& m) {
-  // Gives (last output, outputs, list of new states).
+  // Returns (last output, outputs, list of new states).
   m.def("rnn", [](Any step_function, Any inputs, Any initial_states, Any go_backwards, Any mask,
                   Any constants, Any unroll, Any input_length) {
     Call call("rnn");
@@ -64,7 +64,7 @@ void bind_functional(nb::module_& m) {
     if (!constants.is_none()) options.constants = call.tensor_list(constants, "constants");
     options.unroll = call.truth(unroll);
     options.input_length = call.optional_integer(input_length, "input_length");
-    // The step's tensors are of the loop: a Call of its own keeps them out of what the results
+    // The step's tensors belong to the loop: a separate Call keeps them out of what the results
     // hold.
     const RnnStepFunction step = [&](const Tensor& x_t, const Tensors& all_states) {
       Call inner("rnn");
@@ -86,7 +86,7 @@ void bind_functional(nb::module_& m) {
     return call.result(
         map_fn(one, t, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));
   });
-  // The same over a list of tensors; fn takes and gives lists.
+  // The same over a list of tensors; fn takes and returns lists.
   m.def("map_fn_list", [](Any fn, Any elems, Any name, Any dtype) {
     Call call("map_fn");
     const Tensors ts = call.tensor_list(elems, "elems");

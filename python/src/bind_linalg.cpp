@@ -1,4 +1,4 @@
-// Lookup; bind_regular.cpp has the products.
+// Lookup; the products are in bind_regular.cpp.
 #include "horngate/ops/linalg.h"
 
 #include "call.h"

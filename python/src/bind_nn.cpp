@@ -8,7 +8,7 @@ namespace horngate::python {
 namespace {
 
 void bind_normalization(nb::module_& m) {
-  // Gives (normalized, mean, variance).
+  // Returns (normalized, mean, variance).
   m.def("normalize_batch_in_training", [](Any x, Any gamma, Any beta, Any reduction_axes,
                                           Any epsilon) {
     Call call("normalize_batch_in_training");

@@ -1,4 +1,4 @@
-// Random variables; bind_regular.cpp has the tensors.
+// Random variables; the tensors are in bind_regular.cpp.
 #include "horngate/ops/random.h"
 
 #include "call.h"

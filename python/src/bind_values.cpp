@@ -1,4 +1,4 @@
-// Asking for shape, rank, dtype and size; the identity matrix.
+// Shape, rank, dtype and size of a tensor; the identity matrix.
 #include "horngate/ops/values.h"
 
 #include "call.h"

@@ -12,7 +12,7 @@
 namespace horngate::python {
 namespace {
 
-/// What a variable starts from: a tensor is computed once, now.
+/// The initial value of a variable; a tensor is computed now, once.
 Array start_value(Call& call, handle value, DType dtype) {
   if (is_scipy_sparse(value.ptr())) return sparse_array_from(value, dtype, call.function());
   const bool is_list = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
@@ -30,7 +30,7 @@ void bind_variables(nb::module_& m) {
     const DType type = call.dtype(dtype).value_or(floatx());
     const Array start = start_value(call, value, type);
     const std::string text = call.text(name, "name");
-    // No arguments are kept: a variable is no longer connected to the tensor that it started from.
+    // No arguments are kept: a variable has no further connection to the tensor it started from.
     return nb::steal(wrap(variable(start, {.dtype = type, .name = text})));
   });
   m.def("constant", [](Any value, Any dtype, Any shape, Any name) {

@@ -43,8 +43,8 @@ bool fits(const Array& values, DType wanted) {
   return true;
 }
 
-/// The dtype of a constant beside a tensor: a float literal becomes the float type there, an
-/// integer one whatever number type is there when its values fit.
+/// The dtype of a constant next to a tensor: a float literal takes that tensor's float type, an
+/// integer one takes any number type that can hold its values.
 DType dtype_beside(const Array& literal, DType like) {
   const DType own = literal.dtype();
   if (own == DType::bool_ || own == like) return own;
@@ -168,10 +168,10 @@ std::pair<Number, Number> Call::numbers(handle x, handle y) {
     like = tensor_of(x.ptr()).dtype();
   else if (is_tensor(y.ptr()))
     like = tensor_of(y.ptr()).dtype();
-  // In two statements: the order of arguments would be the compiler's.
+  // In two statements, since the compiler may evaluate arguments in any order.
   Number first = number(x, like);
   Number second = number(y, like);
-  // Two numbers are constants: Keras hands on what its users gave.
+  // Two numbers become constants: Keras passes on whatever its users gave.
   const auto is_plain = [](const Number& n) { return !n.is_tensor() && !n.is_none(); };
   if (is_plain(first) && is_plain(second)) first = tensor(x);
   return {std::move(first), std::move(second)};
@@ -254,7 +254,7 @@ int64_t Call::integer(handle value, const char* argument) {
     return n;
   }
   PyObject* index = PyIndex_Check(value.ptr()) ? PyNumber_Index(value.ptr()) : nullptr;
-  // A float that is whole counts: factors and sizes are often computed.
+  // A float that is whole is accepted: factors and sizes are often computed.
   if (!index && PyFloat_Check(value.ptr()) &&
       std::floor(PyFloat_AS_DOUBLE(value.ptr())) == PyFloat_AS_DOUBLE(value.ptr()))
     index = PyNumber_Long(value.ptr());
@@ -277,7 +277,7 @@ double Call::real(handle value, const char* argument) {
   const double number = is_tensor(value.ptr()) ? -1.0 : PyFloat_AsDouble(value.ptr());
   if (number == -1.0 && (is_tensor(value.ptr()) || PyErr_Occurred())) {
     PyErr_Clear();
-    // An array of one element stands for it.
+    // An array with one element counts as that number.
     if (is_ndarray(value.ptr())) return array_from(value, DType::float64, function_).item<double>();
     fail(argument, "a number", value);
   }
@@ -300,7 +300,7 @@ std::string Call::text(handle value, const char* argument) {
 }
 
 namespace {
-/// Options are compared as strings, so whatever was given is shown as one in the error.
+/// Options are compared as strings, so the error shows whatever was given as one.
 std::string option_text(handle value) { return str_of(value); }
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Call: one call of a K function from Python. It turns arguments into C++ values, with errors that
+// Call: one call of a K function from Python. It converts arguments to C++ values, with errors that
 // name the function and the argument, and remembers the tensors among them for the wrappers of the
 // results.
 #pragma once
@@ -21,7 +21,7 @@ namespace horngate::python {
 
 using nb::handle;
 
-/// An argument as it came; None too, which nanobind keeps from plain handles.
+/// An argument as it came, including None, which nanobind does not accept for plain handles.
 struct Any : nb::handle {
   using nb::handle::handle;
 };
@@ -35,20 +35,20 @@ class Call {
   const char* function() const { return function_; }
 
   /// A tensor; a number, an array or a list becomes a constant, a list that holds tensors is
-  /// stacked. A constant takes the dtype `like` where that loses nothing but precision of floats.
+  /// stacked. A constant takes the dtype `like` if that loses nothing but float precision.
   Tensor tensor(handle value, std::optional<DType> like = {});
   /// None gives the empty tensor.
   Tensor optional_tensor(handle value, std::optional<DType> like = {});
-  /// Both, the one that is no tensor in the dtype of the other.
+  /// Both; if one is not a tensor, it takes the dtype of the other.
   std::pair<Tensor, Tensor> tensors(handle x, handle y);
   /// A list or tuple of tensors.
   Tensors tensor_list(handle values, const char* argument);
   Variable variable(handle value, const char* argument = "x");
 
-  /// A tensor or a plain number; None is none.
+  /// A tensor or a plain number; None stays None.
   Number number(handle value, std::optional<DType> like = {});
   std::pair<Number, Number> numbers(handle x, handle y);
-  /// A tensor, a number, or a callable that gives one.
+  /// A tensor, a number, or a callable that returns one.
   Expression expression(handle value);
 
   ShapeArg shape(handle value, const char* argument = "shape");
@@ -67,7 +67,7 @@ class Call {
   Padding padding(handle value,
                   std::initializer_list<Padding> allowed = {Padding::valid, Padding::same});
   PoolMode pool_mode(handle value);
-  /// N integers; one stands for all.
+  /// N integers; a single one stands for all.
   template <size_t N>
   std::array<int64_t, N> several(handle value, const char* argument) {
     std::array<int64_t, N> out;
@@ -75,7 +75,7 @@ class Call {
     return out;
   }
 
-  /// The value of a literal as an array, in the dtype that a constant beside `like` has.
+  /// The value of a literal as an array, with the dtype of a constant next to `like`.
   Array literal(handle value, std::optional<DType> like);
 
   nb::object result(const Tensor& tensor);
@@ -88,12 +88,12 @@ class Call {
   [[noreturn]] void fail(const char* argument, const std::string& wanted, handle got) const;
 
   const char* function_;
-  SmallVec<PyObject*, 6> used_;    // wrappers that came as arguments; we hold them
+  SmallVec<PyObject*, 6> used_;    // wrappers that came as arguments; we hold references
   PyObject* arguments_ = nullptr;  // the same as a tuple, once there is a result
 };
 
-/// Takes over floatx, epsilon and image_data_format of Keras when it is loaded: there they belong
-/// to it.
+/// Adopts floatx, epsilon and image_data_format from Keras once it is loaded, since they belong to
+/// it then.
 void sync_settings();
 
 }  // namespace horngate::python

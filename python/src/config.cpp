@@ -1,4 +1,4 @@
-// Settings: floatx, epsilon, image_data_format, the engine; and Keras', when it is loaded.
+// Settings: floatx, epsilon, image_data_format, the engine; and those of Keras, once it is loaded.
 #include "horngate/config.h"
 
 #include <nanobind/nanobind.h>
@@ -13,8 +13,8 @@
 namespace horngate::python {
 namespace {
 
-/// A setting of keras.backend.common and the object that was last seen there: as long as it is the
-/// same object, nothing has changed.
+/// A setting of keras.backend.common and the object last seen there: as long as it is the same
+/// object, nothing has changed.
 struct KerasSetting {
   const char* name;
   void (*apply)(PyObject* value);
@@ -49,7 +49,7 @@ void apply_keras_settings(PyObject* common) {
   }
 }
 
-/// Sets it in Keras, which then is the owner, or here.
+/// Sets it in Keras if that is loaded, and so the owner, else here.
 void set_in_keras_or_here(const char* setter, handle value, void (*here)(handle)) {
   PyObject* common = keras_common();
   if (common && PyObject_HasAttrString(common, setter)) {

@@ -9,7 +9,7 @@
 namespace horngate::python {
 namespace {
 
-// PyErr_SetString would put a UnicodeDecodeError in the place of a text that is not UTF-8.
+// For a text that is not UTF-8, PyErr_SetString would raise a UnicodeDecodeError instead.
 void set(PyObject* type, const char* text) {
   PyObject* value = readable(text);
   if (value) PyErr_SetObject(type, value);
@@ -30,7 +30,7 @@ void set_python_error(const std::exception_ptr& error) {
   } catch (const NotImplementedError& e) {
     set(PyExc_NotImplementedError, e.what());
   } catch (const Interrupted& e) {
-    // The signal handler's own exception, when the interrupt check ran it, tells more.
+    // If the interrupt check ran the signal handler, the handler's own exception says more.
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_KeyboardInterrupt, e.what());
   } catch (const Error& e) {
     set(PyExc_RuntimeError, e.what());

@@ -9,7 +9,7 @@ namespace horngate::python {
 
 namespace nb = nanobind;
 
-/// Sets the Python error for an exception of the library; rethrows what is none of ours.
+/// Sets the Python error for an exception of the library; rethrows any other.
 void set_python_error(const std::exception_ptr& error);
 
 /// For slots written with the C API: the body's result, or the given value with the Python error

@@ -1,4 +1,4 @@
-// The callable that K.function gives: feeds in, arrays out, with little between them.
+// The callable that K.function returns: feeds in, arrays out, with little in between.
 #include "function.h"
 
 #include <structmember.h>
@@ -20,10 +20,10 @@
 namespace horngate::python {
 namespace {
 
-/// What the caller's values are made into.
+/// What the caller's values are converted to.
 struct Input {
   DType dtype = DType::float32;
-  bool is_open = false;  // None among the inputs: its value does not count
+  bool is_open = false;  // None among the inputs: its value is ignored
   bool is_phase = false;
   bool is_sparse = false;
 };
@@ -31,14 +31,14 @@ struct Input {
 struct Program {
   Function function;
   std::vector<Input> inputs;
-  size_t n_returned = 0;  // outputs beyond them are computed, not returned
-  Arrays fixed;           // values of the inputs that feed_dict gave, after the caller's
+  size_t n_returned = 0;  // further outputs are computed, but not returned
+  Arrays fixed;           // values of the inputs from feed_dict, which follow the caller's
   Tensors input_tensors, output_tensors;  // for the functions below
   std::vector<Update> updates;
   std::string name;
   std::map<std::vector<bool>, Function>
       without;             // the same with some inputs left out, made when asked for
-  Tensors fed_tensors;     // tensors that the last call gave as values, and
+  Tensors fed_tensors;     // tensors that the last call got as values, and
   Function values_of_fed;  // what computes them
 };
 
@@ -55,7 +55,8 @@ constexpr const char* kPrintStream = "stdout";
 
 thread_local std::vector<std::string> pending_warnings;
 
-/// Asked by the library while the GIL is free. The error stays set for whoever takes the GIL back.
+/// Called by the library while the GIL is released. The error stays set for whoever takes the GIL
+/// again.
 int check_signals() {
   const PyGILState_STATE state = PyGILState_Ensure();
   const int interrupted = PyErr_CheckSignals();
@@ -63,8 +64,8 @@ int check_signals() {
   return interrupted;
 }
 
-/// A line of print_tensor. Nobody waits for a lock of ours with the GIL held, so taking it here is
-/// safe.
+/// A line of print_tensor. Nobody waits for one of our locks with the GIL held, so taking the GIL
+/// here is safe.
 void print_line(const std::string& line) {
   const PyGILState_STATE state = PyGILState_Ensure();
   PyObject *type, *value, *trace;
@@ -81,7 +82,7 @@ void print_line(const std::string& line) {
   PyGILState_Release(state);
 }
 
-/// The learning phase comes as 1, [0], 1.0, True or an array of one element.
+/// The learning phase may be 1, [0], 1.0, True or an array with one element.
 bool phase_from(handle value) {
   PyObject* o = value.ptr();
   if (PyBool_Check(o)) return o == Py_True;
@@ -95,7 +96,7 @@ bool phase_from(handle value) {
 
 const bool kPhases[2] = {false, true};
 
-/// Holds what the feeds are views of.
+/// Holds the objects behind the feeds.
 struct Feeds {
   std::vector<Array> arrays;
   SmallVec<PyObject*, 8> held;
@@ -115,7 +116,7 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
     return;
   }
   if (value == Py_None) {
-    feeds.some_missing |= !input.is_phase;  // the phase is 0 when it is not fed
+    feeds.some_missing |= !input.is_phase;  // the phase is 0 if it is not fed
     feeds.arrays.emplace_back();
     return;
   }
@@ -163,8 +164,8 @@ bool same(const Tensors& a, const Tensors& b) {
                     [](const Tensor& x, const Tensor& y) { return x.same_as(y); });
 }
 
-/// Tensors may stand for values (Keras trains on them): they are computed together, once per call.
-/// A training loop gives the same ones each time.
+/// Tensors may be given as values (Keras trains on them): they are computed together, once per
+/// call. A training loop gives the same ones each time.
 void compute_fed_tensors(Program* self, Feeds& feeds) {
   Function values_of = self->values_of_fed;  // a copy: other threads may call with other tensors
   if (!same(self->fed_tensors, feeds.tensors)) {
@@ -179,7 +180,7 @@ void compute_fed_tensors(Program* self, Feeds& feeds) {
   for (size_t i = 0; i < values.size(); ++i) feeds.arrays[feeds.computed[i]] = values[i];
 }
 
-/// The same program without the inputs that got None: their own values count, or nobody asks for
+/// The same program without the inputs that got None: these use their own values, or nothing reads
 /// them.
 Arrays run_without(Program* self, Feeds& feeds) {
   std::vector<bool> missing;
@@ -205,7 +206,7 @@ PyObject* list_of(const Arrays& arrays, size_t n) {
       PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_scipy(arrays[i]).release().ptr());
       continue;
     }
-    bool again = false;  // an output that is listed twice gets memory of its own
+    bool again = false;  // an output that is listed twice gets separate memory
     for (size_t k = 0; k < i; ++k) again |= arrays[k].raw() == arrays[i].raw();
     PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i),
                     to_numpy(again ? arrays[i].copy() : arrays[i]));
@@ -232,7 +233,7 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
         throw ValueError("function: takes " + std::to_string(n_inputs) + " inputs; got " +
                          std::to_string(n) + ".");
       for (size_t i = 0; i < n; ++i) {
-        // Converting runs code that may change the list.
+        // Conversion runs code that may change the list.
         if (static_cast<size_t>(PySequence_Fast_GET_SIZE(values)) != n)
           throw RuntimeError("function: the list of values changed during the call.");
         const nb::object value =
@@ -292,15 +293,15 @@ Update update_of(Call& call, handle item) {
   return Update(v, call.tensor(PySequence_Fast_GET_ITEM(item.ptr(), 1), v.dtype()));
 }
 
-/// inputs: tensors and None; outputs: tensors; updates; fetches: tensors to compute, not to return;
-/// fixed: pairs (tensor, value) that feed_dict gave; name.
+/// inputs: tensors and None; outputs: tensors; updates; fetches: tensors to compute but not return;
+/// fixed: pairs (tensor, value) from feed_dict; name.
 nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence updates,
                          nb::sequence fetches, nb::sequence fixed, const char* name) {
   Call call("function");
   auto self = std::make_unique<Program>();
   self->name = *name ? name : "function";
   for (handle t : inputs) {
-    // A number stands for a learning phase that was fixed: whatever is fed for it does not count.
+    // A number stands for a learning phase that was fixed: whatever is fed for it is ignored.
     const bool is_open = t.is_none() || PyLong_Check(t.ptr());
     if (!is_open && !is_tensor(t.ptr()))
       throw TypeError(std::string("function: inputs must be tensors; got ") + repr_of(t) + ".");
@@ -312,7 +313,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     const Tensor t = call.tensor(item[0]);
     self->input_tensors.push_back(t);
     self->inputs.push_back(input_of(t));
-    // A copy: the program must not change when the caller writes into the array.
+    // A copy, so that the program does not change if the caller writes to the array.
     self->fixed.push_back(array_from(nb::object(item[1]), t.dtype(), "function").copy());
   }
   for (handle t : outputs) self->output_tensors.push_back(call.tensor(t));
@@ -334,7 +335,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
   return nb::steal(reinterpret_cast<PyObject*>(made));
 }
 
-/// Outputs that are only fetched are left out.
+/// Leaves out outputs that are only fetched.
 void export_function(Any object, nb::bytes path) {
   if (Py_TYPE(object.ptr()) != function_type)
     throw TypeError(std::string("export_onnx: function must be what K.function gives; got ") +

@@ -1,4 +1,4 @@
-// The callable that K.function gives.
+// The callable that K.function returns.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,11 +6,11 @@
 namespace horngate::python {
 
 /// Gives this thread a stack for signal handlers, if it has none. oneDNN's matrix products move the
-/// stack pointer into memory of their own; Ctrl-C in the middle of one would write over what lies
-/// below.
+/// stack pointer into their own memory; a signal handler in the middle of one would overwrite what
+/// lies below.
 void ensure_signal_stack();
 
-/// The time in which something of the library runs without the GIL.
+/// While it lives, the library runs without the GIL.
 class Unlocked {
  public:
   Unlocked() {
@@ -24,7 +24,7 @@ class Unlocked {
   PyThreadState* state_;
 };
 
-/// Shows the warnings that calls on this thread left; throws when Python makes an error of one.
+/// Shows the warnings that calls on this thread left; throws if Python turns one into an error.
 void show_warnings();
 
 void init_function(nanobind::module_& m);

@@ -1,5 +1,5 @@
-// The extension module _horngate: the C++ API for the Python functions of the package, which have
-// the names, signatures and documentation. Arguments are positional here.
+// The extension module _horngate: the C++ API for the package's Python functions, which have the
+// names, signatures and documentation. Here arguments are positional.
 #include <nanobind/nanobind.h>
 
 #include "array.h"

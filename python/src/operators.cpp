@@ -7,7 +7,7 @@
 namespace horngate::python {
 namespace {
 
-/// What may stand beside a tensor; Python asks the other side about all else.
+/// What may stand next to a tensor; for anything else Python asks the other side.
 bool is_operand(PyObject* o) {
   return is_tensor(o) || PyFloat_Check(o) || PyLong_Check(o) || is_ndarray(o) ||
          is_numpy_scalar(o) || PyList_Check(o) || PyTuple_Check(o);
@@ -55,7 +55,7 @@ PyObject* nb_pow(PyObject* a, PyObject* b, PyObject* modulus) {
   return call_binary("**", pow, a, b);
 }
 
-/// NumPy's @ for up to three dimensions: products of matrices, or of the matrices of each sample.
+/// NumPy's @ for up to three dimensions: products of matrices, or of each sample's matrices.
 PyObject* nb_matmul(PyObject* a, PyObject* b) {
   if (!is_operand(a) || !is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
   return guarded([&] {
@@ -84,7 +84,7 @@ PyObject* nb_absolute(PyObject* a) {
   });
 }
 
-/// == and != compare identity, so that tensors can be keys and members; < and its like build the
+/// == and != compare identity, so that tensors can be keys and members; < and the like build the
 /// graph.
 PyObject* compare(PyObject* a, PyObject* b, int op) {
   switch (op) {
@@ -153,7 +153,7 @@ Index index_of(Call& call, handle item) {
   return positions;
 }
 
-/// Older NumPy took a list of slices for a tuple; so does code that builds one.
+/// Older NumPy accepted a list of slices as a tuple, and some code builds one.
 bool is_index_list(PyObject* key) {
   if (PyTuple_Check(key)) return true;
   if (!PyList_Check(key)) return false;

@@ -1,5 +1,5 @@
-// One binder per section of the API for what must be bound by hand, and bind_regular, which is made by
-// `make generate`, for all the others.
+// One binder per section of the API for what must be bound by hand; bind_regular, made by `make
+// generate`, has the others.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -15,7 +15,7 @@ class SignalStack {
   SignalStack() {
     stack_t now = {};
     if (sigaltstack(nullptr, &now) != 0 || !(now.ss_flags & SS_DISABLE))
-      return;  // faulthandler's, say
+      return;  // that of faulthandler, say
     memory_ = std::malloc(kBytes);
     if (!memory_) return;
     stack_t mine = {};

@@ -1,4 +1,4 @@
-// The Python types Tensor and Variable: life, attributes, text.
+// The Python types Tensor and Variable: lifetime, attributes, text.
 #include "tensor.h"
 
 #include <structmember.h>
@@ -29,7 +29,7 @@ PyTensor* find_wrapper(const Tensor& tensor) {
   return w;
 }
 
-/// Takes the wrapper out of its node's list. Harmless when it is not in it.
+/// Takes the wrapper out of its node's list. Harmless if it is not there.
 void unlink(PyTensor* self) {
   void*& slot = hooks::wrapper_slot(self->tensor);
   auto* w = static_cast<PyTensor*>(slot);
@@ -61,7 +61,7 @@ int clear(PyObject* object) {
 void dealloc(PyObject* object) {
   PyTensor* self = self_of(object);
   PyObject_GC_UnTrack(object);
-  // Before the trashcan may delay the rest: nobody shall find a dying wrapper through its node.
+  // Before the trashcan may delay the rest: nobody should find a dying wrapper through its node.
   unlink(self);
   Py_TRASHCAN_BEGIN(object, dealloc) if (self->weak_references) PyObject_ClearWeakRefs(object);
   clear(object);
@@ -90,7 +90,7 @@ PyObject* get_name(PyObject* object, void*) {
   });
 }
 
-/// print(variable) shows its name, as the Keras page has it.
+/// print(variable) shows its name, as on the Keras page.
 PyObject* variable_str(PyObject* object) { return get_name(object, nullptr); }
 
 PyObject* get_dtype(PyObject* object, void*) {
@@ -121,7 +121,7 @@ PyObject* raise_hidden(const char* name) {
   return nullptr;
 }
 
-/// Known dimensions of the node win; what was assigned fills in for None.
+/// Known dimensions of the node win; assigned ones fill in for None.
 PyObject* get_keras_shape(PyObject* object, void*) {
   return guarded([&]() -> PyObject* {
     PyTensor* self = self_of(object);
@@ -141,8 +141,7 @@ PyObject* get_keras_shape(PyObject* object, void*) {
   });
 }
 
-/// Whole numbers stay, everything else counts as unknown; a value that is no shape at all is
-/// forgotten.
+/// Whole numbers stay, anything else counts as unknown; a value that is not a shape is ignored.
 int set_keras_shape(PyObject* object, PyObject* value, void*) {
   PyTensor* self = self_of(object);
   Py_CLEAR(self->keras_shape);
@@ -263,7 +262,8 @@ PyObject* wrap(const Tensor& tensor, PyObject* arguments) {
   self->uses_phase = -1;
   self->sibling = nullptr;
   PyObject* object = reinterpret_cast<PyObject*>(self);
-  // The allocation may have run the collector, and that any code: somebody may have been faster.
+  // The allocation may have run the collector, and with it any code: somebody else may have made
+  // the wrapper.
   found = reinterpret_cast<PyObject*>(find_wrapper(tensor));
   if (found) {
     Py_INCREF(found);
@@ -282,7 +282,7 @@ void init_tensor(nb::module_& m) {
   variable_type =
       make_type("horngate._horngate.Variable", "A tensor that keeps its value between calls.",
                 tensor_type, variable_str);
-  tensor_type->tp_flags &= ~Py_TPFLAGS_BASETYPE;  // is_tensor asks for these two types only
+  tensor_type->tp_flags &= ~Py_TPFLAGS_BASETYPE;  // is_tensor asks only for these two types
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
   const nb::handle variable(reinterpret_cast<PyObject*>(variable_type));
   // NumPy leaves operators with a tensor to the tensor.

@@ -1,7 +1,7 @@
 // The Python types Tensor and Variable: one wrapper per value of the graph.
 //
-// A node knows its wrappers weakly (hooks::wrapper_slot), a wrapper holds its node. A wrapper also
-// holds a tuple of the wrappers that were arguments of the call which made it: code that keeps
+// A node refers weakly to its wrappers (hooks::wrapper_slot), a wrapper holds its node. A wrapper
+// also holds a tuple of the wrappers that were arguments of the call that made it: code that keeps
 // id(x) of an input stays right for as long as it holds the output. Every cycle (tensor -> __dict__
 // -> layer -> tensor) is visible to Python's collector.
 #pragma once
@@ -36,12 +36,12 @@ inline const Tensor& tensor_of(PyObject* object) {
 }
 
 /// The wrapper of a tensor, a new reference; None for the empty one. `arguments`, a tuple or null,
-/// is kept when the wrapper is new.
+/// is kept if the wrapper is new.
 PyObject* wrap(const Tensor& tensor, PyObject* arguments = nullptr);
 
-/// While one is alive, _keras_shape and _uses_learning_phase exist only where they were assigned or
-/// say something. In the step of K.rnn Keras asks hasattr first and, through a slip of its own,
-/// fails where the answer is a plain no.
+/// While one is alive, _keras_shape and _uses_learning_phase exist only if they were assigned or
+/// carry information. In the step of K.rnn Keras asks hasattr first and, by a mistake of its own,
+/// fails if the value is a plain no.
 class InStep {
  public:
   InStep();

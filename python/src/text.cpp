@@ -4,7 +4,7 @@
 namespace horngate::python {
 namespace {
 
-std::string utf8_of(PyObject* string) {  // steals it; null: an error of Python
+std::string utf8_of(PyObject* string) {  // steals it; null means a Python error
   const nb::object held = nb::steal(string);
   if (!held.is_valid()) nb::raise_python_error();
   const nb::object bytes =
@@ -19,7 +19,7 @@ std::string utf8_of(PyObject* string) {  // steals it; null: an error of Python
 std::string repr_of(nb::handle value) {
   PyObject* text = PyObject_Repr(value.ptr());
   if (text || !PyErr_ExceptionMatches(PyExc_Exception)) return utf8_of(text);
-  // An object that cannot be shown must not hide what is wrong with it.
+  // An object that cannot be shown must not hide the actual problem.
   PyErr_Clear();
   return std::string("an object of type ") + Py_TYPE(value.ptr())->tp_name;
 }

@@ -1,5 +1,5 @@
-// Text between Python and C++ where it may be anything: bytes of a file or a path that are not UTF-8, strings with
-// lone surrogates. What is shown to people shows such bytes as \xff.
+// Text between Python and C++ when it may be anything: bytes of a file or a path that are not UTF-8, strings with
+// lone surrogates. Text for people shows such bytes as \xff.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -11,13 +11,13 @@ namespace horngate::python {
 
 namespace nb = nanobind;
 
-/// repr(value) in UTF-8; its type where repr fails.
+/// repr(value) in UTF-8; its type if repr fails.
 std::string repr_of(nb::handle value);
 /// str(value) in UTF-8.
 std::string str_of(nb::handle value);
-/// Text for people, a new reference; null with an error set when there is no memory.
+/// Text for people, a new reference; null with an error set if there is no memory.
 PyObject* readable(std::string_view text);
-/// A path as Python's own functions give it: os.fsencode makes the bytes of it again.
+/// A path as Python's own functions give it: os.fsencode restores the bytes.
 nb::object path_from(const std::string& path);
 
 }  // namespace horngate::python

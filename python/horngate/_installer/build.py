@@ -11,7 +11,7 @@ from .progress import Progress
 
 
 def unpack(wheel, names, folder):
-    """Takes those files out of a wheel; the paths."""
+    """Extracts those files from a wheel; returns the paths."""
     paths = []
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -62,21 +62,21 @@ def make_environment(python, files, folder, target):
     sources = [str(f) for f in files if f.suffix != ".whl"]
     print("installing into its own Python", file=sys.stderr, flush=True)
     _run([*pip, *wheels])
-    # What the wheels gave builds it: nothing else is downloaded.
+    # Built with what the wheels provide: nothing else is downloaded.
     _run([*pip, "--no-build-isolation", *sources])
-    # Compiled for where it will be, because messages show paths.
+    # Compiled for its final place, because messages show paths.
     _run(
         [own, "-m", "compileall", "-q", "-s", str(folder), "-p", str(target), str(venv / "lib")],
         ok=(0, 1),
     )
     for script in (venv / "bin").iterdir():
-        if not script.name.startswith("python"):  # they name the folder that will be renamed
+        if not script.name.startswith("python"):  # they name the folder, which will change
             script.unlink()
     return [p for p in (venv / "lib").rglob("*.so") if p.is_file()]
 
 
 def _run(words, ok=(0,)):
-    # The user's settings of pip and Python are for other installations.
+    # The user's pip and Python settings are meant for other installations.
     strange = ("PIP_", "PYTHON", "__PYVENV")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(strange)}
     clean["PIP_CONFIG_FILE"] = os.devnull

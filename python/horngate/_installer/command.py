@@ -23,7 +23,7 @@ configured for. --force installs again what is there already."""
 
 
 def install(name, force=False):
-    """Installs an engine. Whatever happens, its folder is whole or as it was before."""
+    """Installs an engine. Whatever happens, its folder is complete or as it was before."""
     engine = ENGINES[name]
     machine, system = platform.machine(), platform.system()
     if machine not in engine["machines"] or system != "Linux":

@@ -1,4 +1,4 @@
-"""Files with known hashes: a download that was cut goes on where it was."""
+"""Files with known hashes: an interrupted download goes on where it stopped."""
 
 import hashlib
 import http.client
@@ -12,12 +12,12 @@ from .index import reason
 from .progress import Progress
 
 _CHUNK = 1 << 18
-# Tries without a new byte, and the pauses between them in seconds.
+# Attempts without a new byte, and the pauses between them in seconds.
 _PAUSES = (0.5, 2, 5, 10)
 
 
 def fetch(index, file, folder):
-    """The file in the folder, whole and with the right hash."""
+    """The file in the folder, complete and with the right hash."""
     target = Path(folder) / file["name"]
     if (
         target.is_file()
@@ -25,7 +25,7 @@ def fetch(index, file, folder):
         and _hash(target) == file["sha256"]
     ):
         return target
-    # The hash in its name: what is left of another file must not be continued.
+    # The hash is in its name, so that the remains of another file are not continued.
     part = target.with_name(f"{file['name']}.{file['sha256'][:12]}.part")
     if not part.is_file() or part.stat().st_size != file["size"]:
         _get(index, file, part)
@@ -71,10 +71,10 @@ def _get(index, file, part):
 
 
 def _read(index, url, file, part, progress):
-    """Appends what the server gives from where the file ends; starts over if it gives all of it."""
+    """Appends what the server sends from the end of the file on; starts over if it sends all."""
     have = part.stat().st_size if part.exists() else 0
     headers = {"Range": f"bytes={have}-"} if have else {}
-    # Encoded contents would have other positions.
+    # Encoded contents would have other offsets.
     with index.open(url, {"Accept-Encoding": "identity", **headers}) as answer:
         begins = f"bytes {have}-"
         goes_on = answer.status == 206 and answer.headers.get("Content-Range", "").startswith(

@@ -36,7 +36,8 @@ def _pip(*arguments):
 
 
 def _settings():
-    """pip's options from its files and from variables, by name; variables and the more special win."""
+    """pip's options from its files and from variables, by name; variables win, and so do the more
+    specific ones."""
     found = {}
     rank = {":env:": 3, "download": 2, "install": 1}
     for line in _pip("config", "list").splitlines():
@@ -54,7 +55,7 @@ def _settings():
 
 
 def _default_index():
-    """The index that pip uses by itself: it says so in its help."""
+    """The index that pip uses by default: its help says so."""
     said = re.search(r"--index-url <url>.*?\(default\s+(\S+?)\)", _pip("download", "--help"), re.S)
     if not said:
         raise InstallError("pip does not say which index it uses; set PIP_INDEX_URL.")
@@ -92,7 +93,7 @@ class Index:
         self.proxies = {"http": proxy, "https": proxy} if proxy else None
 
     def open(self, url, headers=None):
-        """The answer to a request. Names and passwords of the address go into a header."""
+        """The answer to a request. User names and passwords in the address go into a header."""
         parts = urllib.parse.urlsplit(url)
         headers = {"User-Agent": "horngate-engines", **(headers or {})}
         if parts.username:
@@ -113,7 +114,7 @@ class Index:
         with self.open(url, {"Accept": "application/vnd.pypi.simple.v1+html, text/html"}) as page:
             links = _Links(page.geturl())
             links.feed(page.read().decode("utf-8", "replace"))
-        # Names and passwords of an index count for its files on the same host.
+        # User names and passwords of an index apply to its files on the same host.
         asked = urllib.parse.urlsplit(url)
         if asked.username:
             for name, found in links.found.items():
@@ -123,7 +124,8 @@ class Index:
         return links.found
 
     def find(self, file):
-        """The path or address of a pinned file. Of several places the first whose hash is right."""
+        """The path or address of a pinned file; if there are several, the first with the right
+        hash."""
         asked, wrong = [], []
         for place in self.pages:
             local = Path(urllib.request.url2pathname(urllib.parse.urlsplit(place).path))
@@ -159,7 +161,7 @@ class Index:
 
 
 def reason(error):
-    """An error of the network in a few words."""
+    """A network error in a few words."""
     if isinstance(error, urllib.error.HTTPError):
         return f"{error.code} {error.reason}"
     inner = getattr(error, "reason", None)

@@ -1,4 +1,4 @@
-"""Folders of engines: made aside and put into place at once, one install of an engine at a time."""
+"""Folders of engines: made aside, then moved into place at once, one install per engine at a time."""
 
 import contextlib
 import ctypes
@@ -34,7 +34,7 @@ def downloads():
 
 @contextlib.contextmanager
 def locked(name):
-    """Others wait, in this process or another. The lock goes with the process, however it ends."""
+    """Others wait, in this process or another. The lock ends with the process in any case."""
     engines = home() / "engines"
     try:
         engines.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def locked(name):
 
 
 def is_whole(name, version):
-    """Whether the engine is there as this command leaves it, in that version."""
+    """Whether the engine is there, as this command leaves it and in that version."""
     folder = folder_of(name)
     try:
         record = json.loads((folder / RECORD).read_text())
@@ -74,7 +74,8 @@ def check_room(bytes_needed):
 
 @contextlib.contextmanager
 def made_aside(name):
-    """A new folder beside the engine's. It takes its place if all goes well, and is gone if not."""
+    """A new folder beside the engine's. It takes that one's place if all goes well, and is removed
+    if not."""
     target = folder_of(name)
     _clean(name)
     fresh = Path(tempfile.mkdtemp(prefix=f".{name}.new.", dir=target.parent))
@@ -83,12 +84,12 @@ def made_aside(name):
         yield fresh
         _put(fresh, target)
     finally:
-        # What is here now is half-made, or the folder that was replaced.
+        # What is here now is unfinished, or the folder that was replaced.
         shutil.rmtree(fresh, ignore_errors=True)
 
 
 def _clean(name):
-    """Removes what an install that was killed left. Engines are not looked for there."""
+    """Removes what a killed install left behind. Engines are not looked for there."""
     for left in folder_of(name).parent.glob(f".{name}.new.*"):
         shutil.rmtree(left, ignore_errors=True)
 
@@ -100,7 +101,7 @@ def _umask():
 
 
 def _put(fresh, target):
-    """Renames; an older folder changes places in the same moment, so that one of them is always there."""
+    """Renames; an older folder swaps places at the same moment, so that one always exists."""
     if not target.exists():
         fresh.rename(target)
         return
@@ -115,13 +116,13 @@ def _put(fresh, target):
 
 
 def write_record(folder, version, paths):
-    """What is_whole looks at."""
+    """Writes what is_whole looks at."""
     files = {str(p.relative_to(folder)): p.stat().st_size for p in paths}
     (folder / RECORD).write_text(json.dumps({"version": version, "files": files}, indent=1) + "\n")
 
 
 def remove(name):
-    """Takes an engine's folder away, at once; says whether there was one."""
+    """Removes an engine's folder, at once; says whether there was one."""
     target = folder_of(name)
     _clean(name)
     if not target.is_dir():

@@ -11,7 +11,7 @@ def mega(n):
 
 
 class Progress:
-    """How far a step with so many bytes is. `with Progress("what", total) as p: p.at(n)`."""
+    """How far a step of that many bytes is. `with Progress("what", total) as p: p.at(n)`."""
 
     def __init__(self, what, total, out=None):
         self.what, self.total, self.out = what, max(total, 1), out or sys.stderr

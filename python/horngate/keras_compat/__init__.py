@@ -17,7 +17,7 @@ _installed = False
 
 
 def is_wanted():
-    """Whether the environment leaves the part on."""
+    """Whether the environment leaves the part switched on."""
     value = os.environ.get("HORNGATE_KERAS_COMPAT", "")
     if value not in ("", "0", "1"):
         raise ValueError(f'HORNGATE_KERAS_COMPAT: must be 0 or 1; got "{value}".')
@@ -39,12 +39,12 @@ def install():
         item.install()
 
 
-# Keras until 2.2.4, and later, keep the name of the backend in these.
+# These keep the name of the backend, in Keras up to 2.2.4 and later.
 _LOADERS = ("keras.backend.load_backend", "keras.backend")
 
 
 def keras_takes_us():
-    """Whether a Keras 2 that is loaded, or being loaded, has us as its backend."""
+    """Whether a Keras 2 that is loaded, or being loaded, uses us as its backend."""
     if not hasattr(sys.modules.get("keras.backend.common"), "_FLOATX"):
         return False
     names = (getattr(sys.modules.get(loader), "_BACKEND", None) for loader in _LOADERS)
@@ -52,7 +52,7 @@ def keras_takes_us():
 
 
 def check_module():
-    """Says which modules there are when Keras looks for another one of ours. It would hide an ImportError."""
+    """Lists our modules if Keras looks for one that does not exist. Keras would hide an ImportError."""
     for loader in _LOADERS:
         package, _, name = str(getattr(sys.modules.get(loader), "_BACKEND", "")).partition(".")
         if package == "horngate" and name and name not in ENGINES:
@@ -64,7 +64,7 @@ def check_module():
 
 
 def watch():
-    """Installs when Keras takes us: now, or later if it comes after us."""
+    """Installs when Keras chooses us: now, or later if it is imported after us."""
     if keras_takes_us():
         install()
         return

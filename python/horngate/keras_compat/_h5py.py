@@ -10,7 +10,7 @@ from horngate.keras_compat._items import item
 
 
 class Text(str):
-    """A string that can be decoded, as the bytes could that stood in its place."""
+    """A string that can be decoded, like the bytes that it replaces."""
 
     __slots__ = ()
 
@@ -44,14 +44,14 @@ def attributes_decode(h5py):
 
     @functools.wraps(create)
     def create_plain(self, name, data, *args, **options):
-        # h5py looks at the exact type.
+        # h5py checks the exact type.
         return create(self, name, str(data) if isinstance(data, Text) else data, *args, **options)
 
     manager.__getitem__, manager.create = get_text, create_plain
 
 
 def _as_h5py_2_wrote(value):
-    """A list of bytes as an array of strings of one length."""
+    """A list of bytes as an array of strings of equal length."""
     is_list = isinstance(value, (list, tuple)) and len(value) > 0
     return np.asarray(value) if is_list and all(type(v) is bytes for v in value) else value
 
@@ -75,7 +75,7 @@ def lists_of_bytes(h5py):
 
 
 def _default_mode(name, options):
-    """What h5py 2 did without a mode: writes if it may, else reads; makes what is not there."""
+    """What h5py 2 did without a mode: write if allowed, else read; create what does not exist."""
     if hasattr(name, "writable"):  # an open file
         return "a" if name.writable() else "r"
     if not isinstance(name, (str, bytes, os.PathLike)) or options.get("driver"):

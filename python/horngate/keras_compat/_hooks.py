@@ -7,7 +7,7 @@ import threading
 
 
 class _Loader(importlib.abc.Loader):
-    """The loader of a module, which calls our functions when it is done."""
+    """The loader of a module, which calls our functions afterwards."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -16,7 +16,7 @@ class _Loader(importlib.abc.Loader):
         return self._loader.create_module(spec)
 
     def exec_module(self, module):
-        # From here on the module is as if we had not been there.
+        # From here on the module looks as if we had never been there.
         module.__spec__.loader = module.__loader__ = self._loader
         self._loader.exec_module(module)
         for function in _finder.waiting.pop(module.__name__, ()):
@@ -61,7 +61,7 @@ _finder = _Finder()
 
 
 class _LoadingSpec(importlib.machinery.ModuleSpec):
-    """The spec of a module whose loading has begun; Python tells it when that ends."""
+    """The spec of a module that is being loaded; Python tells it when that ends."""
 
     _functions = ()
 
@@ -86,7 +86,7 @@ def _is_loading(module):
 
 
 def after_import(name, function):
-    """Calls function(module) when the module is loaded: now if it is, else when it will be."""
+    """Calls function(module) once the module is loaded: now, if it already is."""
     module = sys.modules.get(name)
     if module is not None and _is_loading(module):
         module.__spec__.__class__ = _LoadingSpec

@@ -8,11 +8,11 @@ from horngate.keras_compat import _hooks
 
 @dataclasses.dataclass(frozen=True)
 class Item:
-    """One change: its name and reason are those of the table in docs/keras.md."""
+    """One change: its name and reason are those in the table of docs/keras.md."""
 
     name: str
     reason: str
-    modules: tuple[str, ...]  # changed after they are loaded; empty: at once
+    modules: tuple[str, ...]  # changed once these are loaded; empty: at once
     apply: Callable
 
     def install(self):
@@ -26,7 +26,8 @@ ITEMS: list[Item] = []
 
 
 def item(name, reason, *modules):
-    """Puts a function on the list; it gets each of the modules, once loaded, or nothing."""
+    """Adds a function to the list; it is called with each of the modules, once loaded, or with
+    nothing."""
 
     def put(function):
         ITEMS.append(Item(name, reason, modules, function))
@@ -36,14 +37,14 @@ def item(name, reason, *modules):
 
 
 def set_missing(module, **names):
-    """Gives a module the names that it does not have; what is there stays."""
+    """Gives a module the names that it lacks; existing ones stay."""
     for name, value in names.items():
         if name not in vars(module):
             setattr(module, name, value)
 
 
 class Overlay:
-    """A module with some names replaced, for one client of it."""
+    """A module with some names replaced, for one of its clients."""
 
     def __init__(self, module, **names):
         self._module = module

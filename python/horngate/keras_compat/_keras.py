@@ -25,10 +25,11 @@ def all_names(backend):
 
 
 def _new_config():
-    """The path of the keras.json that Keras wrote in this process, and its fields; None if there was one."""
+    """The path of the keras.json that Keras wrote in this process, and its fields; None if there was one
+    before."""
     for name in ("keras.backend.load_backend", "keras.backend"):
         loader = vars(sys.modules.get(name, sys))
-        # `_floatx` is what Keras read from a file that was there.
+        # `_floatx` is only there if Keras read it from an existing file.
         if "_config_path" in loader and "_floatx" not in loader:
             return loader["_config_path"], loader.get("_config")
     return None
@@ -44,7 +45,7 @@ def own_name_in_new_config():
     path, fields = _new_config() or (None, None)
     if path is None or not isinstance(fields, dict):
         return
-    # Where the file cannot be read or written, Keras could not write it either.
+    # If the file cannot be read or written, Keras could not write it either.
     with contextlib.suppress(OSError, UnicodeError):
         with open(path) as file:
             if file.read() != json.dumps(fields, indent=4):
@@ -65,7 +66,7 @@ def own_name_in_new_config():
 
 
 def _trace(layer, input_shape):
-    """Shapes of what a Lambda layer makes of placeholders."""
+    """Shapes of what a Lambda layer makes from placeholders."""
     import horngate as K
 
     dtypes = getattr(layer, "_input_dtypes", None)

@@ -6,7 +6,7 @@ import numpy as np
 
 from horngate.keras_compat._items import Overlay, item, set_missing
 
-# The builtin types, in NumPy until 1.23; `bool` came back in NumPy 2 as its own type.
+# The builtin types, in NumPy until 1.23; in NumPy 2 `bool` came back as NumPy's own type.
 _BUILTINS = {"bool": bool, "int": int, "float": float, "complex": complex, "object": object}
 
 # Second names, in NumPy until 1.26.

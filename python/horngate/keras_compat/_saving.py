@@ -14,15 +14,15 @@ import warnings
 
 from horngate.keras_compat._items import item
 
-# What a save calls the new file between its last byte and its own name, beside the old file.
+# The suffix of a complete new file, beside the old one, just before it gets its real name.
 _SUFFIX = ".horngate-save"
 
 _current = threading.local()  # .save: the save that is under way on this thread
 
 
 class _File(io.FileIO):
-    """What h5py writes to. HDF5 does not get over errors: it may leave the file open for good, or tell nobody.
-    So it sees none; the first is kept in `failure`, and nothing is written after it."""
+    """What h5py writes to. HDF5 does not survive errors: it may leave the file open for good, or report
+    nothing. So it sees none; the first is kept in `failure`, and nothing is written after it."""
 
     failure = None
 
@@ -44,24 +44,24 @@ class _File(io.FileIO):
             return size
 
     def flush(self):
-        """Nothing is kept back; h5py looks for the name."""
+        """Nothing is buffered; h5py requires the method."""
 
 
 class _Save:
-    """One file on its way to its name. The data goes to a file without a name, where the file system has such,
-    so that a process that is killed leaves nothing behind."""
+    """A file before it has its name. The data goes to an unnamed file, if the file system has such, so that a
+    process that is killed leaves nothing behind."""
 
     def __init__(self, path):
-        self.path = os.path.realpath(path)  # through symbolic links, dangling ones too
+        self.path = os.path.realpath(path)  # follows symbolic links, even dangling ones
         self.folder = os.path.dirname(self.path)
-        self.draft = None  # the name that it has before its own, if it has one
+        self.draft = None  # its temporary name, if it has one
         _remove_drafts(self.path)
-        # h5py gets a Python file, not a path: HDF5 would look for the name that there is not.
+        # h5py gets a Python file, not a path: HDF5 would look for a name that does not exist.
         self.file = _File(self._open(), "r+b")
 
     def _open(self):
         flags = os.O_RDWR | os.O_CLOEXEC
-        with contextlib.suppress(OSError):  # NFS and others have no files without a name
+        with contextlib.suppress(OSError):  # NFS and others have no unnamed files
             fd = os.open(self.folder, flags | os.O_TMPFILE, 0o666)
             if os.path.exists(f"/proc/self/fd/{fd}"):
                 return fd
@@ -73,16 +73,16 @@ class _Save:
             if os.fstat(fd).st_nlink:
                 self.draft = draft
                 return fd
-            os.close(fd)  # another save took it for a dead one's before we held it
+            os.close(fd)  # another save took it for a dead one's before we locked it
 
     def check(self):
-        """Raises the error that HDF5 did not see."""
+        """Raises the error that was kept from HDF5."""
         if self.file.failure:
             number = self.file.failure.errno
             raise OSError(number, os.strerror(number), self.path) from self.file.failure
 
     def finish(self):
-        """Puts the file in its place. It is on the disk before it has the name, and the name too at the end."""
+        """Puts the file in place. It is on disk before it gets the name, and in the end so is the name."""
         self.check()
         _check_hdf5(self.file)
         fd = self.file.fileno()
@@ -95,7 +95,7 @@ class _Save:
         os.fsync(fd)
         if self.draft:
             os.rename(self.draft, self.path)
-        elif not self._link(self.path):  # there is an old file, and linking does not replace
+        elif not self._link(self.path):  # there is an old file, and linking does not replace it
             _hold(fd)
             draft = _draft_of(self.path)
             if not self._link(draft):
@@ -112,7 +112,7 @@ class _Save:
     def _link(self, name):
         fd = self.file.fileno()
         try:
-            # With a folder, or Python would link the symbolic link of /proc itself.
+            # With a folder, since otherwise Python would link the symbolic link in /proc itself.
             os.link(f"/proc/self/fd/{fd}", name, src_dir_fd=fd, follow_symlinks=True)
         except FileExistsError:
             return False
@@ -132,19 +132,19 @@ def _draft_of(path):
 
 def _lock(fd):
     """Locks the file, or raises OSError."""
-    # type, whence, start, length, pid of struct flock: all of the file, for writing
+    # type, whence, start, length, pid of struct flock: the whole file, for writing
     everything = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
     fcntl.fcntl(fd, fcntl.F_OFD_SETLK, everything)
 
 
 def _hold(fd):
-    """Marks a draft as being in use: by a lock, which ends with the process."""
+    """Marks a draft as in use, by a lock, which ends with the process."""
     with contextlib.suppress(OSError):  # a file system without locks
         _lock(fd)
 
 
 def _remove_drafts(path):
-    """Removes what saves of this file left behind whose processes were killed."""
+    """Removes drafts of this file left by saves whose processes were killed."""
     folder, name = os.path.split(path)
     begin = f".{name[:200]}."
     with contextlib.suppress(OSError):
@@ -164,15 +164,15 @@ def _remove_if_free(draft):
 
 
 def _check_hdf5(file):
-    """A file that HDF5 could not write to the end does not open."""
+    """Checks the file: one that HDF5 could not finish does not open."""
     import h5py
 
     h5py.File(file, "r").close()
 
 
 def _is_replaced(path):
-    """Whether the file at a path is one that can be replaced: a regular one or none, in a folder where files
-    can be made. A file that may not be written is left to h5py, which says so."""
+    """Whether the file at a path can be replaced: a regular one or none, in a folder where files can be
+    made. A file that is not writable is left to h5py, which says so."""
     path = os.path.realpath(path)
     folder = os.path.dirname(path)
     if os.path.lexists(path) and not (os.path.isfile(path) and os.access(path, os.W_OK)):
@@ -197,7 +197,7 @@ def _name_of(path):
 
 
 def _safely(save):
-    """A function that saves to its argument `filepath`, made whole or not at all."""
+    """A function that saves to its argument `filepath`, wholly or not at all."""
 
     @functools.wraps(save)
     def save_safely(*args, **options):
@@ -211,7 +211,7 @@ def _safely(save):
             return result
         except Exception:
             if this["file"]:
-                this["file"].check()  # then that is the reason
+                this["file"].check()  # then that is the cause
             raise
         finally:
             _current.save = outer
@@ -222,7 +222,7 @@ def _safely(save):
 
 
 def _redirected(name, mode):
-    """The file to open instead of `name`: another one while Keras saves to that name."""
+    """The file to open instead of `name`: a different one while Keras saves to that name."""
     this = getattr(_current, "save", None)
     if not this or mode != "w" or this["file"] or this["path"] is None:
         return name

@@ -2,7 +2,7 @@
 
 from horngate.keras_compat._items import Overlay, item
 
-# What the arrays in a model's configuration are made with.
+# What is needed to build the arrays in a model's configuration.
 _OF_ARRAYS = {
     "numpy.ndarray",
     "numpy.dtype",
@@ -15,7 +15,7 @@ _OF_ARRAYS = {
 
 def _loader(yaml):
     class Loader(yaml.UnsafeLoader):
-        """Makes Python's own types and NumPy arrays, no other objects."""
+        """Builds Python's own types and NumPy arrays, no other objects."""
 
         def find_python_name(self, name, mark):
             if name not in _OF_ARRAYS:
