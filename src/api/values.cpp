@@ -35,7 +35,7 @@ void check_defined(std::string_view function, const Tensor& x) {
   check<TypeError>(x.defined(), function, "x must be a tensor; got an empty one.");
 }
 
-/// Keras users expect int32; int64 is used only for numbers that it cannot hold.
+/// Keras users expect int32; int64 is only used for numbers that int32 cannot hold.
 DType count_dtype(int64_t largest) {
   return largest > std::numeric_limits<int32_t>::max() ? DType::int64 : DType::int32;
 }

@@ -76,7 +76,7 @@ class SlicePusher {
       }
       // An axis of size 1 cannot be cut, and there an operand of size 1 would look broadcast.
       fits = fits && g_.values[v].shape.dim(static_cast<size_t>(axis)) > 1;
-      // If v were not sliced by each of its readers, they would each compute it again.
+      // Unless all readers are slices, each of several readers would compute v again.
       fits &= ranges.size() == readers[v].size() || readers[v].size() == 1;
       std::sort(ranges.begin(), ranges.end());
       for (size_t k = 1; k < ranges.size(); ++k) fits &= ranges[k - 1].stop <= ranges[k].start;
