@@ -48,7 +48,7 @@ def _refuse_pickle(self, protocol):
 
 def _refuse_array(self, dtype=None, copy=None):
     raise TypeError(
-        f'the tensor "{self.name}" is no array: it has no value while the graph is built.'
+        f'the tensor "{self.name}" is not an array: it has no value while the graph is built.'
         " Use K.eval, or K functions in place of NumPy's."
     )
 

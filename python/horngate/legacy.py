@@ -186,14 +186,14 @@ def _call_old(function, given, holds_old, old):
                 raise TypeError(f"{name}: {then} was given twice.")
             given[then] = given.pop(standing)
             if then not in _RENAMED.get(name, {}):
-                said.append(f"{then} has another place now; write {then}=")
+                said.append(f"{then} has moved; pass it as {then}=")
     new = {}
     for then, value in given.items():
         standing = _RENAMED.get(name, {}).get(then, then)
         if standing is None:
             said.append(f"{then} is an argument of Keras 1; leave it out")
         elif standing in new:
-            raise TypeError(f"{name}: {then} is {standing} today, and it was given twice.")
+            raise TypeError(f"{name}: {then} is now called {standing}, and was given twice.")
         else:
             new[standing] = value
             if standing != then and then != "dim_ordering":

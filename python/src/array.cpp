@@ -101,7 +101,7 @@ PyArray_Descr* descr_of(DType t) {
     type = std::string("an array of dtype ") + str_of(dtype);
   }
   throw TypeError(std::string(function) +
-                  ": a tensor, a number or an array of numbers is wanted; got " + type + ".");
+                  ": expected a tensor, a number or an array of numbers; got " + type + ".");
 }
 
 /// Fails for a list that contains itself. `above` are the lists around this one.
@@ -111,7 +111,7 @@ void check_nesting(PyObject* list, SmallVec<PyObject*, 8>& above, const char* fu
       throw ValueError(std::string(function) + ": a list must not contain itself.");
   // NumPy refuses more axes than that.
   if (above.size() > 64)
-    throw ValueError(std::string(function) + ": lists may be nested 64 deep; these are deeper.");
+    throw ValueError(std::string(function) + ": lists must not be nested more than 64 deep.");
   above.push_back(list);
   // The list may change while the destructor of some other object runs, so ask for its size each
   // time.
@@ -316,7 +316,7 @@ nb::object from_dlpack(nb::handle value) {
   nb::object capsule = nb::borrow(value);
   if (PyObject_HasAttrString(value.ptr(), "__dlpack__")) capsule = value.attr("__dlpack__")();
   if (!PyCapsule_IsValid(capsule.ptr(), "dltensor"))
-    throw TypeError("from_dlpack: a DLPack capsule that was not used before is wanted.");
+    throw TypeError("from_dlpack: expected a DLPack capsule that has not been used.");
   auto* managed = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   return nb::steal(to_ndarray(Array::from_dlpack(managed)));

@@ -102,7 +102,8 @@ Tensor Call::tensor(handle value, std::optional<DType> like) {
   }
   if (first_tensor(value.ptr(), function_)) return packed(value, like);
   if (value.is_none() || is_scipy_sparse(value.ptr()))
-    throw TypeError(std::string(function_) + ": a tensor is wanted; got " +
+    throw TypeError(std::string(function_) +
+                    ": expected a tensor, a number or an array of numbers; got " +
                     Py_TYPE(value.ptr())->tp_name + ".");
   return constant(literal(value, like));
 }

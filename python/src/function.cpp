@@ -149,7 +149,8 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
     return;
   }
   const nb::object made = as_ndarray(value, input.dtype, "function");
-  if (!borrow_array(made.ptr(), &a)) throw TypeError("function: an input cannot be made an array.");
+  if (!borrow_array(made.ptr(), &a))
+    throw TypeError("function: cannot convert an input to an array.");
   feeds.held.push_back(nb::object(made).release().ptr());
   feeds.arrays.push_back(std::move(a));
 }
@@ -286,7 +287,7 @@ Update update_of(Call& call, handle item) {
   if (!is_pair)
     throw TypeError(
         std::string(
-            "function: updates must be what K.update gives, or pairs (variable, new value); got ") +
+            "function: updates must be results of K.update, or pairs (variable, new value); got ") +
         repr_of(item) + ".");
   const Variable v =
       call.variable(PySequence_Fast_GET_ITEM(item.ptr(), 0), "the first of an update pair");
@@ -338,7 +339,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
 /// Leaves out outputs that are only fetched.
 void export_function(Any object, nb::bytes path) {
   if (Py_TYPE(object.ptr()) != function_type)
-    throw TypeError(std::string("export_onnx: function must be what K.function gives; got ") +
+    throw TypeError(std::string("export_onnx: function must be a result of K.function; got ") +
                     repr_of(object) + ".");
   const Program& program = *program_of(object.ptr());
   if (!program.fixed.empty()) throw ValueError("export_onnx: the function must have no feed_dict.");

@@ -148,7 +148,7 @@ Index index_of(Call& call, handle item) {
   if (!is_array) return call.integer(item, "an index");
   const Tensor positions = call.tensor(item);
   if (!is_int(positions.dtype()))
-    throw TypeError(std::string("[]: an array of indices must have integers; got dtype ") +
+    throw TypeError(std::string("[]: an array of indices must contain integers; got dtype ") +
                     name_of(positions.dtype()) + ".");
   return positions;
 }

@@ -225,11 +225,11 @@ const Tensors& control_updates() { return control.updates; }
 
 Tensor dense_operand(std::string_view function, const Tensor& x, std::string_view argument) {
   check<TypeError>(x.defined(), function, argument,
-                   " must be a tensor; got an empty one (what gradients gives where nothing "
+                   " must be a tensor; got an empty one (gradients returns one where nothing "
                    "connects).");
   check<TypeError>(!x.is_sparse(), function, argument,
                    " must be dense; got a sparse tensor of shape ", x.shape(),
-                   ". to_dense makes it dense.");
+                   ". Convert it with to_dense.");
   return operand(x);
 }
 

@@ -115,13 +115,13 @@ EngineOptions engine_options(std::string_view engine) {
 
 void set_engine(std::string_view name) {
   check(keras_json::is_engine_name(name), "set_engine",
-        "name must be of small letters, digits and underscores, as \"native\"; got \"", name,
-        "\".");
+        "name must consist of lower-case letters, digits and underscores, like \"native\"; got \"",
+        name, "\".");
   State& s = loaded();
   const auto is_in_use = [&] {
     check<RuntimeError>(!s.engine_taken || s.engine.name == name, "set_engine",
-                        "must come before the first use of an engine; \"", s.engine.name,
-                        "\" is in use, got \"", name, "\".");
+                        "must be called before the first use of an engine; \"", s.engine.name,
+                        "\" is already in use, got \"", name, "\".");
     return s.engine_taken;
   };
   {

@@ -91,7 +91,7 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
         kSwitch, condition, [&] { return Tensors{r.a}; }, [&] { return Tensors{r.b}; })[0];
   }
   check(!a.number() && !b.number(), kSwitch,
-        "a number cannot stand beside a callable; make it a constant.");
+        "a number cannot be combined with a callable; use constant().");
   Tensor then_value;
   const auto then_branch = [&] {
     then_value = dense_operand(kSwitch, users(a), "then_expression");
@@ -100,11 +100,11 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
   const auto else_branch = [&] {
     const Tensor value = dense_operand(kSwitch, users(b), "else_expression");
     check<TypeError>(value.dtype() == then_value.dtype(), kSwitch,
-                     "both expressions must have one dtype; got ", then_value.dtype(), " and ",
+                     "both expressions must have the same dtype; got ", then_value.dtype(), " and ",
                      value.dtype(), ".");
     check(value.ndim() == then_value.ndim(), kSwitch,
-          "both expressions must have equally many dimensions; got shapes ", then_value.shape(),
-          " and ", value.shape(), ".");
+          "both expressions must have the same number of dimensions; got shapes ",
+          then_value.shape(), " and ", value.shape(), ".");
     return Tensors{value};
   };
   return make_cond(kSwitch, condition, then_branch, else_branch)[0];
@@ -162,7 +162,7 @@ static Tensor by_phase(const char* function, const Expression& x, const Expressi
   if (x.number()) r.a = prim::broadcast_like(r.a, r.b);
   if (alt.number()) r.b = prim::broadcast_like(r.b, r.a);
   check(r.a.ndim() == r.b.ndim(), function,
-        "x and alt must have equally many dimensions; got shapes ", r.a.shape(), " and ",
+        "x and alt must have the same number of dimensions; got shapes ", r.a.shape(), " and ",
         r.b.shape(), ".");
   return x_trains ? emit(attrs::phase{}, {r.a, r.b}) : emit(attrs::phase{}, {r.b, r.a});
 }

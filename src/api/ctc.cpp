@@ -50,7 +50,7 @@ Tensor ctc_batch_cost(const Tensor& y_true, const Tensor& y_pred, const Tensor& 
         labels.shape(), ".");
   const int64_t has = labels.shape().dim(0), samples = logits.shape().dim(0);
   check(has < 0 || samples < 0 || has == samples, kName, "y_true of shape ", labels.shape(),
-        " and y_pred of shape ", logits.shape(), " must have equally many samples.");
+        " and y_pred of shape ", logits.shape(), " must have the same number of samples.");
   const Tensor loss =
       emit(attrs::ctc_loss{},
            {logits, labels, lengths_of(kName, input_length, "input_length", logits, "y_pred"),

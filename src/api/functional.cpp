@@ -90,8 +90,9 @@ Tensors map_fn(const std::function<Tensors(const Tensors&)>& fn, const Tensors& 
   }
   for (const Tensor& x : spec.xs) {
     const int64_t a = spec.xs[0].shape().dim(0), b = x.shape().dim(0);
-    check(a < 0 || b < 0 || a == b, kName, "elems must have equally many elements; got shapes ",
-          spec.xs[0].shape(), " and ", x.shape(), ".");
+    check(a < 0 || b < 0 || a == b, kName,
+          "elems must have the same number of elements; got shapes ", spec.xs[0].shape(), " and ",
+          x.shape(), ".");
   }
   // The number of results is only known once fn has been called; the spec is read after that.
   return make_loop(kName, spec, [&](const Tensors& xs, const Tensors&, const Tensor&) {

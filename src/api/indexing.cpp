@@ -79,7 +79,7 @@ void push_number(SliceBounds* starts, SliceBounds* stops, Ints* single, const Te
   check<IndexError>(n < 0 || (i >= -n && i < n), kName, "an index on axis ", axis,
                     " of x of shape ", x.shape(), " must be in [", -n, ", ", n, "); got ", i, ".");
   check<IndexError>(i >= -kFar && i <= kFar, kName, "an index on axis ", axis, " of x of shape ",
-                    x.shape(), " is outside of any size; got ", i, ".");
+                    x.shape(), " is beyond any possible size; got ", i, ".");
   starts->push(i);
   stops->push(i == -1 ? kToEnd : i + 1);
   if (n < 0) single->push_back(static_cast<int64_t>(axis));

@@ -272,8 +272,8 @@ void check_engine(std::string_view where, std::string_view argument, std::string
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   const std::string guess = known_engine(lower) ? text_of(" Did you mean \"", lower, "\"?") : "";
   fail(where, argument, "must name an engine (", names_for_users(),
-       ") or a plug-in of small letters, digits and underscores; got ", in_quotes(value), ".",
-       guess.empty() ? hint : guess);
+       ") or a plug-in named in lower-case letters, digits and underscores; got ", in_quotes(value),
+       ".", guess.empty() ? hint : guess);
 }
 
 // KERAS_BACKEND overrides the file. "horngate" asks for the default engine, whatever an old keras.json says
@@ -300,7 +300,8 @@ void add_options(std::string_view list, std::map<std::string, EngineOptions>& to
     const size_t dot = one.find('.'), equals = one.find('=');
     check(dot != one.npos && equals != one.npos && 0 < dot && dot + 1 < equals,
           "HORNGATE_ENGINE_OPTIONS",
-          "must be a list as onnx.optimization=basic,tensorflow.xla=1; got ", in_quotes(one), ".");
+          "must be a list like onnx.optimization=basic,tensorflow.xla=1; got ", in_quotes(one),
+          ".");
     to[std::string(one.substr(0, dot))][std::string(one.substr(dot + 1, equals - dot - 1))] =
         one.substr(equals + 1);
   }

@@ -14,7 +14,7 @@ void check_same_length(std::string_view function, const Tensor& x, int64_t axis_
   const int64_t nx = x.shape().dim(static_cast<size_t>(axis_x));
   const int64_t ny = y.shape().dim(static_cast<size_t>(axis_y));
   check(rules::same_dim(nx, ny) != rules::kConflict, function,
-        "the summed axes must have one length; got ", nx, " (axis ", axis_x, " of x, shape ",
+        "the summed axes must have the same length; got ", nx, " (axis ", axis_x, " of x, shape ",
         x.shape(), ") and ", ny, " (axis ", axis_y, " of y, shape ", y.shape(), ").");
 }
 
@@ -58,7 +58,7 @@ Tensor batch_dot(const Tensor& x, const Tensor& y, const Axis& axes) {
   check(rank_a >= 2 && rank_b >= 2, "batch_dot",
         "x and y must have at least 2 dimensions; got shapes ", a.shape(), " and ", b.shape(), ".");
   check(rules::same_dim(a.shape().dim(0), b.shape().dim(0)) != rules::kConflict, "batch_dot",
-        "x and y must have one batch size; got shapes ", a.shape(), " and ", b.shape(), ".");
+        "x and y must have the same batch size; got shapes ", a.shape(), " and ", b.shape(), ".");
   Ints pair{rank_a - 1, rank_b == 2 ? 1 : rank_b - 2};
   if (!axes.all()) {
     pair = axes.axes();

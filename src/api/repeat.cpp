@@ -155,8 +155,8 @@ Tensor known_sequence(double start, double stop, double step, DType dtype) {
         "start, stop and step must be finite, and step not 0; got ", start, ", ", stop, " and ",
         step, ".");
   const double count = std::ceil((stop - start) / step);
-  check(count < 9e18, "arange", "from ", start, " to ", stop, " by ", step,
-        " are too many numbers.");
+  check(count < 9e18, "arange", "the range from ", start, " to ", stop, " in steps of ", step,
+        " has too many numbers.");
   const int64_t n = count > 0 ? static_cast<int64_t>(count) : 0;
   const bool whole = start == std::trunc(start) && step == std::trunc(step);
   const DType work = whole ? DType::int64 : DType::float64;

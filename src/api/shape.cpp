@@ -18,7 +18,8 @@ void check_joinable(std::string_view function, const Tensors& xs, int64_t except
   for (size_t k = 1; k < xs.size(); ++k) {
     const Shape& other = xs[k].shape();
     check(other.ndim() == first.ndim(), function,
-          "tensors must have equally many dimensions; got shapes ", first, " and ", other, ".");
+          "tensors must have the same number of dimensions; got shapes ", first, " and ", other,
+          ".");
     for (size_t i = 0; i < first.ndim(); ++i) {
       if (static_cast<int64_t>(i) == except) continue;
       const bool ok = rules::same_dim(first.dim(i), other.dim(i)) != rules::kConflict;

@@ -31,7 +31,7 @@ void check_windows(const Windows& w, const Tensor& x) {
   check_positive(w, "dilation_rate", w.dilation);
   for (size_t i = 0; i < w.rank(); ++i)
     check(w.size[i] <= kMostBytes / w.dilation[i], w.function, "windows of ", w.size[i],
-          " elements at a distance of ", w.dilation[i], " are larger than any memory.");
+          " taps with dilation ", w.dilation[i], " are larger than any memory.");
   if (w.padding != Padding::valid) return;
   for (size_t i = 0; i < w.rank(); ++i) {
     const int64_t n = x.shape().dim(w.first_axis() + i);

@@ -116,7 +116,7 @@ nlohmann::json read_trace(const std::string& path) {
     (void)trace.at("traceEvents");
     return trace;
   } catch (const nlohmann::json::exception& e) {
-    throw ValueError("horngate profile: \"" + path + "\" is not a trace of Horngate (" + e.what() +
+    throw ValueError("horngate profile: \"" + path + "\" is not a Horngate trace (" + e.what() +
                      ").");
   }
 }

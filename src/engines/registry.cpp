@@ -108,10 +108,10 @@ auto guarded(std::string_view engine, const char* function, F&& f) -> decltype(f
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {
-    what = "something that is no std::exception";
+    what = "something other than a std::exception";
   }
   fail<RuntimeError>(text_of("engine ", engine), "its function ", function,
-                     " threw, which no engine may: ", what);
+                     " threw an exception, which engines must not do: ", what);
 }
 
 std::string text_in(const hg_status& status) {
@@ -121,7 +121,7 @@ std::string text_in(const hg_status& status) {
 
 Engine open_api(const hg_engine_api* api, const std::string& name, const std::string& path) {
   const std::string who = "engine " + name;
-  check<RuntimeError>(api != nullptr, who, path, " does not serve interface version ", HG_ABI,
+  check<RuntimeError>(api != nullptr, who, path, " does not support interface version ", HG_ABI,
                       " of this library: it was built for another version of Horngate.");
   check<RuntimeError>(api->abi == HG_ABI, who, path, " has interface version ", api->abi,
                       "; this library has ", HG_ABI, ".");
@@ -134,7 +134,7 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
     check<RuntimeError>(HG_HAS(api, copy) && api->alloc && api->free && api->copy, who, path,
                         " has memory of its own, but lacks alloc, free or copy.");
     check<RuntimeError>(!(api->caps & HG_CAP_SPARSE), who, path,
-                        " has memory of its own and takes sparse values; it must not do both.");
+                        " cannot both have its own memory and take sparse values.");
   }
   Engine e;
   e.api = api;
@@ -285,8 +285,8 @@ size_t Engine::executable_bytes(void* executable) const {
 void* Engine::alloc(size_t bytes) const {
   void* data = nullptr;
   ask(*this, "alloc", [&](hg_status* status) { return api->alloc(self, bytes, &data, status); });
-  check<RuntimeError>(data != nullptr, text_of("engine ", api->name), "its function alloc gave ",
-                      "nothing for ", bytes, " bytes.");
+  check<RuntimeError>(data != nullptr, text_of("engine ", api->name),
+                      "its function alloc returned no memory for ", bytes, " bytes.");
   return data;
 }
 

@@ -77,7 +77,7 @@ class Exporter {
         continue;
       }
       check<TypeError>(!t.sparse, kName, "input ", i, " \"", function_.input_name(i),
-                       "\" is sparse, which ONNX does not know.");
+                       "\" is sparse, which ONNX does not support.");
       const std::string wish = function_.input_name(i);
       values_.push_back(onnx::value_of(b_.unique(wish.empty() ? "input" : wish), type(i)));
       const std::string& name = values_.back().name;
@@ -101,7 +101,7 @@ class Exporter {
         continue;
       }
       check<TypeError>(!held[i].is_sparse(), kName, "variable \"", name,
-                       "\" is sparse, which ONNX does not know.");
+                       "\" is sparse, which ONNX does not support.");
       const Ints& dims = held[i].dims();
       values_.push_back(b_.constant(type(input).dtype, onnx::Ints(dims.begin(), dims.end()),
                                     held[i].raw(), b_.unique(name.empty() ? "variable" : name)));
@@ -162,8 +162,8 @@ void export_onnx(const Function& function, const std::string& path) {
   check(!path.empty(), kName, "path must be the name of a file; got \"\".");
   FunctionImpl& impl = *function.impl();
   const size_t updates = impl.program().updated.size();
-  check(updates == 0, kName, "the function must have no updates, for a model has no state; got ",
-        updates, ".");
+  check(updates == 0, kName,
+        "the function must not have updates, because a model has no state; got ", updates, ".");
   const std::string bytes = Exporter(impl).run();
   check(bytes.size() <= kLargest, kName, "the model has ", bytes.size(),
         " bytes; an ONNX file holds at most ", kLargest, ".");

@@ -173,7 +173,7 @@ class Reader final : public AttrReader {
     for (uint32_t i = 0; i < node_.n_attr; ++i)
       if (std::strcmp(node_.attr[i]->key, key) == 0) {
         check<TypeError>(node_.attr[i]->kind == kind, node_.prim, "attribute ", key,
-                         " has another kind than expected.");
+                         " is not of the expected kind.");
         return node_.attr[i];
       }
     return nullptr;

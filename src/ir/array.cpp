@@ -98,8 +98,8 @@ Array Array::sparse(Array indptr, Array indices, Array values, Ints dims) {
   check(sorted, "sparse array", "row starts must ascend from 0 to ", nnz, ".");
   for (int64_t i = 0; i < nnz; ++i)
     check<IndexError>(indices.data<int64_t>()[i] >= 0 && indices.data<int64_t>()[i] < dims[1],
-                      "sparse array", "column ", indices.data<int64_t>()[i],
-                      " is outside of shape ", Shape(dims), ".");
+                      "sparse array", "column ", indices.data<int64_t>()[i], " is outside shape ",
+                      Shape(dims), ".");
   Array a;
   a.dtype_ = values.dtype();
   a.dims_ = std::move(dims);

@@ -44,11 +44,12 @@ static void check_log() {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view stage = text.substr(begin, end - begin);
-    check(std::find(std::begin(kStages), std::end(kStages), stage) != std::end(kStages),
-          "HORNGATE_LOG",
-          "must be stages with commas between them (program, prepare, plan, open, compile, passes, "
-          "commit, steps) or all; got \"",
-          text, "\".");
+    check(
+        std::find(std::begin(kStages), std::end(kStages), stage) != std::end(kStages),
+        "HORNGATE_LOG",
+        "must be a comma-separated list of stages (program, prepare, plan, open, compile, passes, "
+        "commit, steps) or all; got \"",
+        text, "\".");
     begin = end + 1;
   }
 }

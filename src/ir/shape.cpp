@@ -54,7 +54,7 @@ int64_t checked_product(std::span<const int64_t> dims) {
 
 TensorType join(std::string_view function, const TensorType& a, const TensorType& b) {
   check<TypeError>(a.dtype == b.dtype && a.sparse == b.sparse, function,
-                   "both values must have one dtype; got ", a.str(), " and ", b.str(), ".");
+                   "both values must have the same dtype; got ", a.str(), " and ", b.str(), ".");
   check(a.shape.ndim() == b.shape.ndim(), function,
         "both values must have the same number of dimensions; got ", a.shape, " and ", b.shape,
         ".");

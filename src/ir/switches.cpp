@@ -30,8 +30,8 @@ uint64_t read(std::string_view names) {
     if (i == std::size(kNames)) {
       std::string all;
       for (const char* known : kNames) all += text_of(all.empty() ? "" : ", ", known);
-      fail("HORNGATE_WITHOUT", "must name passes of this list, with commas: ", all, "; got \"",
-           name, "\".");
+      fail("HORNGATE_WITHOUT", "must be a comma-separated list of passes (", all, "); got \"", name,
+           "\".");
     }
     without |= uint64_t{1} << i;
   }

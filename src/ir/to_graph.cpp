@@ -191,8 +191,8 @@ class Builder {
     const auto enter = [&](const Node* n, uint32_t index) {
       Seen& s = seen(n);
       if (s.is_cut && cuts_.count({n, index})) return;
-      check(s.state != Seen::open, "function",
-            "the updates depend on each other in a circle (at \"", display_name(*n), "\").");
+      check(s.state != Seen::open, "function", "the updates depend on each other in a cycle (at \"",
+            display_name(*n), "\").");
       if (s.state == Seen::done) return;
       s.state = Seen::open;
       stack.push_back({n, 0});
@@ -250,7 +250,7 @@ class Builder {
         fail("function", "placeholder \"", display_name(n), "\" of shape ", n.out[0].shape,
              " is needed but not among the inputs.");
       case Prim::parameter:
-        fail("function", "a tensor of a step function is used outside of it (\"", display_name(n),
+        fail("function", "a tensor of a step function is used outside it (\"", display_name(n),
              "\").");
       case Prim::variable: return emit_variable(n);
       case Prim::draw: {

@@ -96,7 +96,7 @@ class Specialiser {
         attr[i] = values[values.size() == 1 ? 0 : i];
         // All dimensions are known here, so this is a computed number that happens to equal the marker.
         check(attr[i] != kFromOperand, p.name,
-              "sizes and bounds must not be the least integer; got ", attr[i], ".");
+              "sizes and bounds must not be the smallest int64; got ", attr[i], ".");
       }
       copy.attrs = p.with_ints(copy.attrs.get(), field, attr);
     };
@@ -171,7 +171,7 @@ class Specialiser {
     Specialised s = specialise(*n.bodies[which], types, ints, apart_);
     check<NotImplementedError>(
         s.result.has_value(), called(n),
-        "a shape inside of a step function or branch depends on computed data.");
+        "a shape inside a step function or branch depends on computed data.");
     for (ValueId v : s.result->outputs) results->push_back(s.result->values[v]);
     return std::make_shared<const Graph>(std::move(*s.result));
   }
@@ -187,8 +187,8 @@ class Specialiser {
       TensorType t = r_.type(copy.in[i]);
       if (i < n_x) {
         const int64_t length = t.shape.dim(static_cast<size_t>(a.x_axes[i]));
-        check(a.length < 0 || a.length == length, called(n), "sequences must have one length; got ",
-              a.length, " and ", length, ".");
+        check(a.length < 0 || a.length == length, called(n),
+              "sequences must have the same length; got ", a.length, " and ", length, ".");
         a.length = length;
         t.shape.dims().erase(t.shape.dims().begin() + a.x_axes[i]);
       } else if (const auto it = ints_.find(copy.in[i]); i >= n_x + n_c && it != ints_.end()) {
@@ -246,8 +246,9 @@ class Specialiser {
     }
     Types out;
     for (size_t i = 0; i < results[0].size(); ++i) {
-      check(results[0][i] == results[1][i], called(n), "both branches must give one shape; got ",
-            results[0][i].shape, " and ", results[1][i].shape, ".");
+      check(results[0][i] == results[1][i], called(n),
+            "both branches must give the same shape; got ", results[0][i].shape, " and ",
+            results[1][i].shape, ".");
       out.push_back(results[0][i]);
     }
     const SmallVec<ValueId, 1> made = r_.emit(std::move(copy), out);

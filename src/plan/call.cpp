@@ -224,7 +224,7 @@ void FunctionImpl::Call::run(const Plan& plan) {
       const SlotId o = s.out[i];
       if (!out[i]->release) {
         check<RuntimeError>(!is_given(plan, o) || out[i]->bytes == 0, "engine", "result ", i,
-                            " came without a way to give its memory back.");
+                            " has memory but no release function.");
         continue;
       }
       if (is_own(plan, o)) {

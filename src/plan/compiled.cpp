@@ -67,7 +67,7 @@ void Compiled::check_outputs(const hg_buffer* const* out) const {
     const hg_buffer& b = *out[i];
     const char* fault = nullptr;
     if (out_bytes_[i] < kSparse && b.bytes != out_bytes_[i])
-      fault = " has another size than was asked for: ";
+      fault = " does not have the requested size; got ";
     else if (!b.data && b.bytes != 0)
       fault = " has no memory for its ";
     else if (b.release && out_bytes_[i] != kSparse && !engine_.has(HG_CAP_OWN_MEMORY) &&

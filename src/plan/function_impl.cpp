@@ -20,7 +20,7 @@ constexpr int64_t kMaxKeyedInts = 16;
 struct InCall {
   explicit InCall(bool& flag) : flag_(flag) {
     check<RuntimeError>(!flag_, "function",
-                        "a function is called from inside of another call on the same thread.");
+                        "a function is called from inside another call on the same thread.");
     flag_ = true;
   }
   ~InCall() { flag_ = false; }
@@ -73,7 +73,7 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
   program_ = to_function_graph(fed, outputs, updates);
   for (const std::string& variable : std::exchange(program_.overwritten, {}))
     warn(text_of(name_, ": variable \"", variable,
-                 "\" has several updates; the last that sets it makes those before it void."));
+                 "\" has several updates; the last one that sets it overrides those before it."));
   log_stage("program", program_.graph);
   context_.n_outputs = program_.n_outputs;
   for (uint32_t u : program_.updated)

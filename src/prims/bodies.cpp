@@ -55,7 +55,7 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
     }
     if (!visited.insert(&n).second) continue;
     check(n.prim != Prim::assign, "rnn", "the step function updates variable \"", n.in[0].name(),
-          "\"; updates belong outside of it.");
+          "\"; updates belong outside it.");
     check(n.prim != Prim::parameter, "rnn",
           "a tensor of a finished step function is used in another one (node \"", display_name(n),
           "\").");

@@ -13,11 +13,11 @@ Types infer(const InferCall& c, const A& a) {
   const int64_t axis = normalize_axis("concat", a.axis, first.shape);
   Ints dims = first.shape.dims();
   for (const TensorType& t : c.in.subspan(1)) {
-    check<TypeError>(t.dtype == first.dtype, "concat", "operands must have one dtype; got ",
+    check<TypeError>(t.dtype == first.dtype, "concat", "operands must have the same dtype; got ",
                      first.dtype, " and ", t.dtype, ".");
     check(t.shape.ndim() == dims.size(), "concat",
-          "operands must have equally many dimensions; got shapes ", first.shape, " and ", t.shape,
-          ".");
+          "operands must have the same number of dimensions; got shapes ", first.shape, " and ",
+          t.shape, ".");
     for (size_t i = 0; i < dims.size(); ++i) {
       const int64_t d = t.shape.dim(i);
       if (static_cast<int64_t>(i) == axis) {

@@ -89,15 +89,15 @@ Tensors make_cond(const std::string& function, const Tensor& condition,
   const BodyRef then_body = trace(then_branch);
   const BodyRef else_body = trace(else_branch);
   check(then_body->results.size() == else_body->results.size(), function,
-        "both branches must give equally many values; got ", then_body->results.size(), " and ",
-        else_body->results.size(), ".");
+        "both branches must give the same number of values; got ", then_body->results.size(),
+        " and ", else_body->results.size(), ".");
   for (size_t i = 0; i < then_body->results.size(); ++i) {
     const Shape& a = then_body->results[i].shape();
     const Shape& b = else_body->results[i].shape();
     bool fits = a.ndim() == b.ndim();
     for (size_t k = 0; fits && k < a.ndim(); ++k)
       fits = a.dim(k) == b.dim(k) || a.dim(k) < 0 || b.dim(k) < 0;
-    check(fits, function, "both branches must give one shape; got ", a, " and ", b, ".");
+    check(fits, function, "both branches must give the same shape; got ", a, " and ", b, ".");
   }
   return close_cond(condition, then_body, else_body);
 }

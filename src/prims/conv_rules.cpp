@@ -84,8 +84,8 @@ void check_conv(const char* name, const ConvGeometry& g, ConvShapes& s) {
   check(g.groups >= 1, name, "groups must be at least 1; got ", g.groups, ".");
   const size_t at = channel_axis(rank, g.channels_first);
   const int64_t n = same_dim(s.x.dim(0), s.y.dim(0));
-  check(n != kConflict, name, "x and y must have one batch size; got shapes ", s.x, " and ", s.y,
-        ".");
+  check(n != kConflict, name, "x and y must have the same batch size; got shapes ", s.x, " and ",
+        s.y, ".");
   check_channels(name, g, s);
   s.x.dims()[0] = s.y.dims()[0] = n;
   int64_t &c = s.x.dims()[at], &per_group = s.kernel.dims()[rank - 2];
@@ -101,7 +101,7 @@ void check_conv_operands(const char* name, const InferCall& c, const char* first
   check_dense(name, c);
   check_kind(name, first, c.in[0].dtype, Kind::floats);
   check<TypeError>(c.in[0].dtype == c.in[1].dtype, name, first, " and ", second,
-                   " must have one dtype; got ", c.in[0].dtype, " and ", c.in[1].dtype, ".");
+                   " must have the same dtype; got ", c.in[0].dtype, " and ", c.in[1].dtype, ".");
 }
 
 Shape open_shape(const Ints& dims) {

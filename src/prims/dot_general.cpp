@@ -33,8 +33,8 @@ void check_axes(const char* what, const Ints& axes, const Ints& others, const Sh
           ") for an operand of shape ", shape, "; got ", axes, ".");
     bool repeated = contains(others, axes[i]);
     for (size_t j = 0; j < i; ++j) repeated = repeated || axes[j] == axes[i];
-    check(!repeated, "dot_general", "an axis must be batch or contracted once; got ", axes, " and ",
-          others, ".");
+    check(!repeated, "dot_general", "each axis may be batch or contracted only once; got ", axes,
+          " and ", others, ".");
   }
 }
 
@@ -42,7 +42,7 @@ Types infer(const InferCall& c, const A& a) {
   rules::check_dense("dot_general", c);
   const Shape &x = c.in[0].shape, &y = c.in[1].shape;
   check<TypeError>(c.in[0].dtype == c.in[1].dtype, "dot_general",
-                   "operands must have one dtype; got ", c.in[0].dtype, " and ", c.in[1].dtype,
+                   "operands must have the same dtype; got ", c.in[0].dtype, " and ", c.in[1].dtype,
                    ".");
   rules::check_kind("dot_general", "operands", c.in[0].dtype, rules::Kind::number);
   check(a.batch_a.size() == a.batch_b.size() && a.contract_a.size() == a.contract_b.size(),

@@ -17,8 +17,8 @@ Types infer(const InferCall& c, const A&) {
   rules::check_rank("in_top_k", "targets", targets, 1);
   const int64_t n = rules::same_dim(predictions.dim(0), targets.dim(0));
   check(n != rules::kConflict, "in_top_k",
-        "predictions and targets must have equally many rows; got shapes ", predictions, " and ",
-        targets, ".");
+        "predictions and targets must have the same number of rows; got shapes ", predictions,
+        " and ", targets, ".");
   return {TensorType(DType::bool_, Shape(Ints{n}))};
 }
 

@@ -13,8 +13,8 @@ inline Shape kept_shape(const char* name, const TensorType& x, const Ints& axes)
 
 inline void check_per_channel(const char* name, const char* what, const TensorType& t,
                               const TensorType& x, const Shape& wanted) {
-  check<TypeError>(t.dtype == x.dtype, name, "x and ", what, " must have one dtype; got ", x.dtype,
-                   " and ", t.dtype, ".");
+  check<TypeError>(t.dtype == x.dtype, name, "x and ", what, " must have the same dtype; got ",
+                   x.dtype, " and ", t.dtype, ".");
   bool same = t.shape.ndim() == wanted.ndim();
   for (size_t i = 0; same && i < wanted.ndim(); ++i)
     same = same_dim(t.shape.dim(i), wanted.dim(i)) != kConflict;

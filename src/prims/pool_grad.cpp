@@ -13,8 +13,8 @@ Types infer(const InferCall& c, const A& a) {
   rules::check_kind("pool_grad", "x", c.in[0].dtype, rules::Kind::floats);
   for (size_t i = 1; i < 3; ++i) {
     check<TypeError>(c.in[i].dtype == c.in[0].dtype, "pool_grad",
-                     "x, y and dy must have one dtype; got ", c.in[0].dtype, " and ", c.in[i].dtype,
-                     ".");
+                     "x, y and dy must have the same dtype; got ", c.in[0].dtype, " and ",
+                     c.in[i].dtype, ".");
     bool same = c.in[i].shape.ndim() == y.ndim();
     for (size_t d = 0; same && d < y.ndim(); ++d)
       same = rules::same_dim(c.in[i].shape.dim(d), y.dim(d)) != rules::kConflict;

@@ -14,8 +14,8 @@ Types infer(const InferCall& c, const A& a) {
   rules::check_dense("recurrence", c);
   const TensorType &x = c.in[0], &b = c.in[1];
   rules::check_kind("recurrence", "a", x.dtype, rules::Kind::number);
-  check<TypeError>(x.dtype == b.dtype, "recurrence", "a and b must have one dtype; got ", x.dtype,
-                   " and ", b.dtype, ".");
+  check<TypeError>(x.dtype == b.dtype, "recurrence", "a and b must have the same dtype; got ",
+                   x.dtype, " and ", b.dtype, ".");
   normalize_axis("recurrence", a.axis, x.shape, "axis", "a");
   Shape shape = x.shape;
   bool ok = shape.ndim() == b.shape.ndim();
@@ -23,7 +23,7 @@ Types infer(const InferCall& c, const A& a) {
     shape.dims()[i] = rules::same_dim(shape.dim(i), b.shape.dim(i));
     ok = shape.dim(i) != rules::kConflict;
   }
-  check(ok, "recurrence", "a and b must have one shape; got ", x.shape, " and ", b.shape, ".");
+  check(ok, "recurrence", "a and b must have the same shape; got ", x.shape, " and ", b.shape, ".");
   return {TensorType(x.dtype, shape)};
 }
 

@@ -28,7 +28,7 @@ void check_index(const char* name, const char* what, DType dtype) {
 void check_dense(const char* name, const InferCall& c) {
   for (const TensorType& t : c.in)
     check<TypeError>(!t.sparse, name, "operands must be dense; got a sparse tensor of shape ",
-                     t.shape, ". to_dense makes one dense.");
+                     t.shape, ". Convert it with to_dense.");
 }
 
 void check_sparse(const char* name, const char* what, const TensorType& t) {
@@ -75,8 +75,8 @@ Types infer_unary(const char* name, const InferCall& c, Kind kind) {
 Types infer_binary(const char* name, const InferCall& c, Kind kind) {
   check_dense(name, c);
   const TensorType &a = c.in[0], &b = c.in[1];
-  check<TypeError>(a.dtype == b.dtype, name, "operands must have one dtype; got ", a.dtype, " and ",
-                   b.dtype, ".");
+  check<TypeError>(a.dtype == b.dtype, name, "operands must have the same dtype; got ", a.dtype,
+                   " and ", b.dtype, ".");
   check_kind(name, "operands", a.dtype, kind);
   return {TensorType(a.dtype, broadcast_shapes(name, a.shape, b.shape))};
 }

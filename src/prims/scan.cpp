@@ -17,7 +17,7 @@ int64_t length_of(const InferCall& c, const A& a) {
   int64_t length = a.length;
   for (int64_t i = 0; i < a.xs; ++i) {
     const int64_t d = c.in[i].shape.dim(static_cast<size_t>(a.x_axes[i]));
-    check(length < 0 || d < 0 || d == length, "scan", "sequences must have one length; got ",
+    check(length < 0 || d < 0 || d == length, "scan", "sequences must have the same length; got ",
           length, " and ", d, ".");
     if (d >= 0) length = d;
   }

@@ -13,8 +13,8 @@ Types infer(const InferCall& c, const A& a) {
   for (size_t i = 0; i < c.in.size(); ++i) {
     const TensorType& t = c.in[i];
     rules::check_sparse("sparse_concat", "tensors", t);
-    check<TypeError>(t.dtype == out.dtype, "sparse_concat", "tensors must have one dtype; got ",
-                     out.dtype, " and ", t.dtype, ".");
+    check<TypeError>(t.dtype == out.dtype, "sparse_concat",
+                     "tensors must have the same dtype; got ", out.dtype, " and ", t.dtype, ".");
     Ints& dims = out.shape.dims();
     const int64_t same = rules::same_dim(dims[other], t.shape.dim(other));
     check(same != rules::kConflict, "sparse_concat", "shapes must agree except on axis=", a.axis,

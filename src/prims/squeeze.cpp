@@ -11,7 +11,7 @@ Types infer(const InferCall& c, const A& a) {
   const Shape& x = c.in[0].shape;
   for (int64_t axis : a.axes)
     check(rules::same_dim(x.dim(axis), 1) != rules::kConflict, "squeeze",
-          "the axes that go must have size 1; got axis ", axis, " of ", x, ".");
+          "removed axes must have size 1; got axis ", axis, " of ", x, ".");
   return out;
 }
 

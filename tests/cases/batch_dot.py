@@ -72,13 +72,13 @@ error(
 error(
     K.batch_dot,
     [rand(3, 2), rand(4, 2)],
-    text="batch_dot: x and y must have one batch size; got shapes (3, 2) and (4, 2).",
+    text="batch_dot: x and y must have the same batch size; got shapes (3, 2) and (4, 2).",
 )
 error(
     K.batch_dot,
     [rand(3, 2), rand(3, 5, 4)],
     axes=(1, 2),
-    text="batch_dot: the summed axes must have one length; got 2 (axis 1 of x, shape (3, 2)) and 4 (axis 2 of y, "
+    text="batch_dot: the summed axes must have the same length; got 2 (axis 1 of x, shape (3, 2)) and 4 (axis 2 of y, "
     "shape (3, 5, 4)).",
 )
 error(

@@ -77,7 +77,7 @@ error(
 error(
     K.concatenate,
     [[rand(2, 3), rand(2, 3, 1)]],
-    text="concatenate: tensors must have equally many dimensions; got shapes (2, 3) and (2, 3, 1).",
+    text="concatenate: tensors must have the same number of dimensions; got shapes (2, 3) and (2, 3, 1).",
 )
 error(
     K.concatenate,

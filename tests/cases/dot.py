@@ -43,13 +43,13 @@ case(operator.matmul, [rand(5, 2, 3), rand(5, 3, 4)], oracle=np.matmul)
 error(
     K.dot,
     [rand(2, 3), rand(4, 5)],
-    text="dot: the summed axes must have one length; got 3 (axis 1 of x, shape (2, 3)) and 4 (axis 0 of y, shape "
+    text="dot: the summed axes must have the same length; got 3 (axis 1 of x, shape (2, 3)) and 4 (axis 0 of y, shape "
     "(4, 5)).",
 )
 error(
     K.dot,
     [rand(2, 3), rand(6, 4, 5)],
-    text="dot: the summed axes must have one length; got 3 (axis 1 of x, shape (2, 3)) and 4 (axis 1 of y, shape "
+    text="dot: the summed axes must have the same length; got 3 (axis 1 of x, shape (2, 3)) and 4 (axis 1 of y, shape "
     "(6, 4, 5)).",
 )
 error(
@@ -121,7 +121,7 @@ error(
     lambda: K.dot(sparse_matrix(), K.zeros((4, 2))),
     [],
     label="dot(sparse, lengths)",
-    text="dot: the summed axes must have one length; got 3 (axis 1 of x, shape (4, 3)) and 4 (axis 0 "
+    text="dot: the summed axes must have the same length; got 3 (axis 1 of x, shape (4, 3)) and 4 (axis 0 "
     "of y, shape (4, 2)).",
 )
 error(
@@ -135,7 +135,7 @@ error(
     [],
     raises=TypeError,
     label="exp(sparse)",
-    text="exp: x must be dense; got a sparse tensor of shape (4, 3). to_dense makes it dense.",
+    text="exp: x must be dense; got a sparse tensor of shape (4, 3). Convert it with to_dense.",
 )
 error(
     K.dot,

@@ -9,4 +9,9 @@ families.unary(K.exp, np.exp, tol=ulps(2))
 families.special(K.exp, np.exp, tol=ulps(2))
 families.of_integers(K.exp, np.exp)
 families.of_bools(K.exp, lambda x: np.exp(x.astype("float64")))
-error(K.exp, [None], raises=TypeError, text="exp: a tensor is wanted; got NoneType.")
+error(
+    K.exp,
+    [None],
+    raises=TypeError,
+    text="exp: expected a tensor, a number or an array of numbers; got NoneType.",
+)

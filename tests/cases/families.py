@@ -382,7 +382,7 @@ def phase(function, name, first):
     error(
         function,
         [rand(2, 3), rand(3)],
-        text=f"{name}: x and alt must have equally many dimensions; got shapes (2, 3) and (3,).",
+        text=f"{name}: x and alt must have the same number of dimensions; got shapes (2, 3) and (3,).",
     )
 
 

@@ -76,6 +76,6 @@ error(
     [rand(3, 4), ints(2, high=4)],
     k=1,
     run=True,
-    text="in_top_k: predictions and targets must have equally many rows; got shapes (3, 4) and (2,).",
+    text="in_top_k: predictions and targets must have the same number of rows; got shapes (3, 4) and (2,).",
 )
 families.edges(K.in_top_k, oracles.in_top_k, [distinct(1009, 11), ints(1009, high=11)], k=3)

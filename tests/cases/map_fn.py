@@ -73,7 +73,7 @@ error(
 error(
     of_two,
     [rand(4, 3), rand(5, 3)],
-    text="map_fn: elems must have equally many elements; got shapes (4, 3) and (5, 3).",
+    text="map_fn: elems must have the same number of elements; got shapes (4, 3) and (5, 3).",
 )
 
 
@@ -93,6 +93,6 @@ error(
     of_two,
     [rand(3, 2), rand(4, 2)],
     run=True,
-    text="map_fn: sequences must have one length; got 3 and 4.",
+    text="map_fn: sequences must have the same length; got 3 and 4.",
 )
 families.edges(rows, rows_oracle, [rand(101, 103)], tol={"float32": 1e-5})

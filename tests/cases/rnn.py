@@ -246,7 +246,7 @@ error(
     [rand(2, 4, 3), rand(2, 3), bools(2, 5)],
     run=True,
     label="rnn(mask of another length)",
-    text="rnn: sequences must have one length; got 4 and 5.",
+    text="rnn: sequences must have the same length; got 4 and 5.",
 )
 families.edges(
     simple,

@@ -36,6 +36,6 @@ error(
     [rand(2, 3)],
     axis=0,
     run=True,
-    text="squeeze: the axes that go must have size 1; got axis 0 of (2, 3).",
+    text="squeeze: removed axes must have size 1; got axis 0 of (2, 3).",
 )
 families.edges(K.squeeze, squeeze, [rand(101, 1, 103)], [rand(1, 1, 1)], axis=1, tol=0)

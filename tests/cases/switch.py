@@ -93,13 +93,13 @@ error(
     [bools(), rand(3), rand(3)],
     raises=TypeError,
     label="switch(dtypes)",
-    text="switch: both expressions must have one dtype; got float32 and float64.",
+    text="switch: both expressions must have the same dtype; got float32 and float64.",
 )
 
 error(
     switch,
     [bools(), rand(2), rand(3)],
-    text="switch: both branches must give one shape; got (2,) and (3,).",
+    text="switch: both branches must give the same shape; got (2,) and (3,).",
 )
 
 

@@ -143,11 +143,11 @@ TEST(ApiElementwise, Errors) {
   EXPECT_EQ(error_of([&] { return K::pow(input({2}, DType::int32), -1); }),
             "pow: a must be at least 0 for x of dtype int32; got a=-1.");
   EXPECT_EQ(error_of<TypeError>([&] { return K::abs(Tensor()); }),
-            "abs: x must be a tensor; got an empty one (what gradients gives where nothing "
+            "abs: x must be a tensor; got an empty one (gradients returns one where nothing "
             "connects).");
   const Tensor sparse = K::placeholder({.shape = Shape{2, 2}, .sparse = true});
   EXPECT_EQ(error_of<TypeError>([&] { return K::sum(sparse); }),
-            "sum: x must be dense; got a sparse tensor of shape (2, 2). to_dense makes it dense.");
+            "sum: x must be dense; got a sparse tensor of shape (2, 2). Convert it with to_dense.");
   EXPECT_EQ(error_of([&] { return K::sum(x, {.axis = 2}); }),
             "sum: axis must be in [-2, 2) for x of shape (2, 3); got axis=2.");
   EXPECT_EQ(error_of([&] { return K::sum(x, {.axis = {0, -2}}); }),
@@ -177,12 +177,13 @@ TEST(ApiLinalg, Shapes) {
 }
 
 TEST(ApiLinalg, Errors) {
-  EXPECT_EQ(error_of([] { return K::dot(input({2, 3}), input({4, 5})); }),
-            "dot: the summed axes must have one length; got 3 (axis 1 of x, shape (2, 3)) and 4 "
-            "(axis 0 of y, shape (4, 5)).");
+  EXPECT_EQ(
+      error_of([] { return K::dot(input({2, 3}), input({4, 5})); }),
+      "dot: the summed axes must have the same length; got 3 (axis 1 of x, shape (2, 3)) and 4 "
+      "(axis 0 of y, shape (4, 5)).");
   const Tensor x = input({4, 3}), y = input({5, 3});
   EXPECT_EQ(error_of([&] { return K::batch_dot(x, y); }),
-            "batch_dot: x and y must have one batch size; got shapes (4, 3) and (5, 3).");
+            "batch_dot: x and y must have the same batch size; got shapes (4, 3) and (5, 3).");
   EXPECT_EQ(error_of([&] { return K::batch_dot(x, x, 0); }),
             "batch_dot: axes must not name axis 0, the batch; got (0, 0). expand_dims(x, 0) gives "
             "x a batch axis.");

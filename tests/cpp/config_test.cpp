@@ -220,11 +220,9 @@ TEST_F(Config, BadValues) {
       error(),
       "FILE, line 1: image_dim_ordering must be \"tf\" or \"th\"; got \"channels_last\"." + hint);
   write("{\"backend\": \"CNTK\"}");
-  EXPECT_EQ(
-      error(),
-      "FILE, line 1: backend must name an engine (" + names_for_users() +
-          ") or a plug-in of small letters, digits and underscores; got \"CNTK\". Did you mean "
-          "\"cntk\"?");
+  EXPECT_EQ(error(), "FILE, line 1: backend must name an engine (" + names_for_users() +
+                         ") or a plug-in named in lower-case letters, digits and underscores; got "
+                         "\"CNTK\". Did you mean \"cntk\"?");
   // Whatever engine it is.
   for (const KnownEngine& e : kKnownEngines) {
     std::string upper(e.name);
@@ -239,9 +237,10 @@ TEST_F(Config, BadKerasBackend) {
   setenv("KERAS_BACKEND", "../evil", 1);
   EXPECT_EQ(names_for_users().find("native, "), 0u);
   EXPECT_EQ(names_for_users().find("null"), std::string::npos);
-  EXPECT_EQ(error(),
-            "KERAS_BACKEND: must name an engine (" + names_for_users() +
-                ") or a plug-in of small letters, digits and underscores; got \"../evil\".");
+  EXPECT_EQ(
+      error(),
+      "KERAS_BACKEND: must name an engine (" + names_for_users() +
+          ") or a plug-in named in lower-case letters, digits and underscores; got \"../evil\".");
 }
 
 TEST_F(Config, FileThatIsAFolder) {
@@ -279,8 +278,8 @@ TEST_F(Config, SettersRefuse) {
       "set_image_data_format: data_format must be \"channels_last\" or \"channels_first\"; got "
       "\"th\".");
   EXPECT_EQ(error_of<ValueError>([] { set_engine("Native"); }),
-            "set_engine: name must be of small letters, digits and underscores, as \"native\"; got "
-            "\"Native\".");
+            "set_engine: name must consist of lower-case letters, digits and underscores, like "
+            "\"native\"; got \"Native\".");
   EXPECT_EQ(floatx(), DType::float32);
 }
 
@@ -289,8 +288,8 @@ TEST_F(Config, SetEngineBeforeFirstUse) {
   EXPECT_EQ(take_engine_choice(), (EngineChoice{"null", "set_engine"}));
   set_engine("null");
   EXPECT_EQ(error_of<RuntimeError>([] { set_engine("cntk"); }),
-            "set_engine: must come before the first use of an engine; \"null\" is in use, got "
-            "\"cntk\".");
+            "set_engine: must be called before the first use of an engine; \"null\" is already in "
+            "use, got \"cntk\".");
   EXPECT_EQ(backend(), "null");
 }
 

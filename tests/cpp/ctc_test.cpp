@@ -187,7 +187,7 @@ TEST(CtcLoss, Errors) {
             "ctc_loss: labels must be in [0, 3) for 4 classes, of which the last is the blank; "
             "got 4 in sample 1.");
   p.labels = {0, -1, 3, 2};
-  EXPECT_EQ(message(p), "ctc_loss: labels must not go on after a blank (3); got 2 in sample 1.");
+  EXPECT_EQ(message(p), "ctc_loss: labels must not continue after a blank (3); got 2 in sample 1.");
   p.labels = {0, -1, 2, -1};
   EXPECT_EQ(message(p),
             "ctc_loss: labels must be in [0, 3) for 4 classes, of which the last is the blank; "

@@ -44,8 +44,8 @@ TEST(Engines, AreChosenBeforeTheFirstRun) {
   EXPECT_EQ(get_value(v).to_vector<float>(), (std::vector<float>{1, 2}));
   set_engine("null");
   EXPECT_EQ(error_of([] { set_engine("native"); }),
-            "set_engine: must come before the first use of an engine; \"null\" is in use, got "
-            "\"native\".");
+            "set_engine: must be called before the first use of an engine; \"null\" is already in "
+            "use, got \"native\".");
   reset_settings();
   reset_current_engine();
   set_quiet(true);
@@ -246,9 +246,10 @@ TEST(Engines, OptionsAndThreadsArrive) {
   EXPECT_EQ(error_of([] { (void)read_settings(); }),
             "engine_options: engine native takes no options.");
   setenv("HORNGATE_ENGINE_OPTIONS", "size=2", 1);
-  EXPECT_EQ(error_of([] { (void)read_settings(); }),
-            "HORNGATE_ENGINE_OPTIONS: must be a list as onnx.optimization=basic,tensorflow.xla=1; "
-            "got \"size=2\".");
+  EXPECT_EQ(
+      error_of([] { (void)read_settings(); }),
+      "HORNGATE_ENGINE_OPTIONS: must be a list like onnx.optimization=basic,tensorflow.xla=1; "
+      "got \"size=2\".");
   unsetenv("HORNGATE_ENGINE_OPTIONS");
   reset_settings();
 }

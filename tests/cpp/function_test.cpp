@@ -93,8 +93,8 @@ TEST(Updates, TheLastThatSetsCountsAndAWarningSaysSo) {
   const Variable v = variable(floats({1}), {.name = "v"});
   Function f;
   const std::vector<std::string> said{
-      "function: variable \"v\" has several updates; the last that sets it makes those before it "
-      "void."};
+      "function: variable \"v\" has several updates; the last one that sets it overrides those "
+      "before it."};
   EXPECT_EQ(warnings_of([&] { f = function({}, {v * 1.0}, {{v, v + 10.0}, {v, v * 5.0}}); }), said);
   EXPECT_EQ(values(f()[0]), (std::vector<float>{1}));
   EXPECT_EQ(values(get_value(v)), (std::vector<float>{5}));

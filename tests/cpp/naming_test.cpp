@@ -76,7 +76,7 @@ TEST(Naming, LoopsAndWhatTheyCall) {
   const auto both = [](const Tensors& x) { return Tensors{x[0] + x[1]}; };
   EXPECT_EQ(call_error([&](auto& x) { return K::map_fn(both, Tensors{x[0], x[1]})[0]; },
                        {{3, 2}, {4, 2}}),
-            "map_fn: sequences must have one length; got 3 and 4.");
+            "map_fn: sequences must have the same length; got 3 and 4.");
   // What the user's function calls has its own name, in the plan and in the run.
   EXPECT_EQ(call_error(
                 [](auto& x) {
@@ -165,7 +165,7 @@ TEST(Naming, BranchesThatDiffer) {
     (void)K::function({c, a, b}, {y})({Array(true), Array::of({1.f, 2.f}), Array::of({1.f})});
     ADD_FAILURE() << "nothing was raised";
   } catch (const ValueError& e) {
-    EXPECT_STREQ(e.what(), "switch: both branches must give one shape; got (2,) and (1,).");
+    EXPECT_STREQ(e.what(), "switch: both branches must give the same shape; got (2,) and (1,).");
   }
 }
 

@@ -80,7 +80,7 @@ TEST(NnPrims, ConvErrors) {
                conv(x, input({3, 3, 3, 8}), {.dilation = {0, 1}}));
   expect_error<TypeError>("conv: x must have a float dtype; got int32.",
                           conv(input({1, 4, 1}, DType::int32), input({2, 1, 1}, DType::int32)));
-  expect_error<TypeError>("conv: x and kernel must have one dtype; got float32 and float64.",
+  expect_error<TypeError>("conv: x and kernel must have the same dtype; got float32 and float64.",
                           conv(input({1, 4, 1}), input({2, 1, 1}, DType::float64)));
   attrs::conv_input_grad a;
   a.shape = {2, 9, 3};
@@ -125,7 +125,7 @@ TEST(NnPrims, DotGeneralInfersAndChecks) {
   expect_error(
       "dot_general: contract_a must be in [0, 3) for an operand of shape (None, 3, 4); got (3,).",
       [&] { prim::dot_general(a, b, {}, {}, {3}, {1}); });
-  expect_error("dot_general: an axis must be batch or contracted once; got (0,) and (0,).",
+  expect_error("dot_general: each axis may be batch or contracted only once; got (0,) and (0,).",
                [&] { prim::dot_general(a, b, {0}, {0}, {0}, {1}); });
 }
 

@@ -66,8 +66,8 @@ TEST(PrimShapes, UnaryDTypes) {
                           "logical_not: x must be bool; got float32.");
   expect_error<TypeError>(
       [] { infer(Prim::exp, {TensorType(DType::float32, {2, 3}, true)}); },
-      "exp: operands must be dense; got a sparse tensor of shape (2, 3). to_dense makes one "
-      "dense.");
+      "exp: operands must be dense; got a sparse tensor of shape (2, 3). Convert it with "
+      "to_dense.");
 }
 
 TEST(PrimShapes, Broadcasting) {
@@ -105,7 +105,7 @@ TEST(PrimShapes, BinaryErrors) {
   expect_error<ValueError>([] { infer(Prim::add, {f32({2, 3}), f32({4, 3})}); },
                            "add: shapes (2, 3) and (4, 3) do not broadcast together.");
   expect_error<TypeError>([] { infer(Prim::add, {f32({2}), i64({2})}); },
-                          "add: operands must have one dtype; got float32 and int64.");
+                          "add: operands must have the same dtype; got float32 and int64.");
   expect_error<TypeError>([] { infer(Prim::mul, {boolean({2}), boolean({2})}); },
                           "mul: operands must have a numeric dtype; got bool.");
   expect_error<TypeError>([] { infer(Prim::div, {i64({2}), i64({2})}); },
@@ -195,7 +195,7 @@ TEST(PrimShapes, ExpandAndSqueeze) {
       [] { infer(attrs::expand_dims{.axes = {3}}, {f32({2, 3})}); },
       "expand_dims: axes must be in [0, 3), sorted and without repeats; got (3,).");
   expect_error<ValueError>([] { infer(attrs::squeeze{.axes = {1}}, {f32({1, 4})}); },
-                           "squeeze: the axes that go must have size 1; got axis 1 of (1, 4).");
+                           "squeeze: removed axes must have size 1; got axis 1 of (1, 4).");
 }
 
 TEST(PrimShapes, BroadcastAndSumTo) {
@@ -246,9 +246,9 @@ TEST(PrimShapes, Concat) {
       "axis 0.");
   expect_error<ValueError>(
       [] { infer(attrs::concat{}, {f32({2, 3}), f32({2})}); },
-      "concat: operands must have equally many dimensions; got shapes (2, 3) and (2,).");
+      "concat: operands must have the same number of dimensions; got shapes (2, 3) and (2,).");
   expect_error<TypeError>([] { infer(attrs::concat{}, {f32({2}), i64({2})}); },
-                          "concat: operands must have one dtype; got float32 and int64.");
+                          "concat: operands must have the same dtype; got float32 and int64.");
 }
 
 TEST(PrimShapes, Slice) {
@@ -334,7 +334,7 @@ TEST(PrimShapes, TopK) {
   EXPECT_EQ(infer(attrs::in_top_k{.k = 2}, {f32({None, 5}), i64({3})})[0], boolean({3}));
   expect_error<ValueError>(
       [] { infer(attrs::in_top_k{}, {f32({2, 5}), i64({3})}); },
-      "in_top_k: predictions and targets must have equally many rows; got shapes (2, 5) and "
+      "in_top_k: predictions and targets must have the same number of rows; got shapes (2, 5) and "
       "(3,).");
   expect_error<ValueError>([] { infer(attrs::in_top_k{}, {f32({5}), i64({5})}); },
                            "in_top_k: predictions must have 2 dimensions; got shape (5,).");

@@ -184,7 +184,7 @@ TEST(Sparse, LabelsKeepTheirZeros) {
 TEST(Sparse, EverythingElseIsATypeErrorWithItsName) {
   const Tensor s = K::transpose(sparse_input({2, 2})), d = K::placeholder({.shape = {2, 2}});
   const std::string end =
-      " must be dense; got a sparse tensor of shape (2, 2). to_dense makes it dense.";
+      " must be dense; got a sparse tensor of shape (2, 2). Convert it with to_dense.";
   EXPECT_EQ(error_of([&] { (void)K::exp(s); }), "exp: x" + end);
   EXPECT_EQ(error_of([&] { (void)K::reshape(s, {4}); }), "reshape: x" + end);
   EXPECT_EQ(error_of([&] { (void)K::dot(d, s); }), "dot: y" + end);

@@ -120,7 +120,9 @@ def test_a_module_comes_before_the_first_use(tmp_path):
         "except RuntimeError as e: print(e)"
     )
     out, err = said(program, tmp_path)
-    wanted = 'set_engine: must come before the first use of an engine; "native" is in use'
+    wanted = (
+        'set_engine: must be called before the first use of an engine; "native" is already in use'
+    )
     assert out.startswith(wanted) and err == "Using native backend.\n"
 
 

@@ -33,7 +33,7 @@ def links(libraries, folder):
 def test_a_missing_library(tmp_path):
     text = refusal(tmp_path)
     assert (
-        f"engine cntk: could not be opened: HORNGATE_CNTK is {tmp_path}, where there is no" in text
+        f"engine cntk: could not be opened: HORNGATE_CNTK is {tmp_path}, which contains no" in text
     )
     assert "horngate engines install cntk" in text
 
@@ -74,7 +74,7 @@ def test_a_library_of_another_version(tmp_path, libraries):
     target = tmp_path / FILES[0]
     target.unlink()
     engine_process.build_library("int unrelated;\n", target)
-    assert "has another version of CNTK than 2.7" in refusal(tmp_path)
+    assert "is not CNTK 2.7:" in refusal(tmp_path)
 
 
 def test_it_is_found_in_the_home_folder_and_in_packages(tmp_path, libraries):
@@ -99,7 +99,7 @@ print(f([np.array([3, 4])])[0].tolist())
     assert lines[0] == str([2**53 - 1, -4]) and lines[3] == "[4, 5]"
     for line in lines[1:3]:
         assert line.startswith(
-            "engine cntk: integers ride in float64 on CNTK, which is exact to 2^53; got"
+            "engine cntk: CNTK carries integers as float64, which is exact up to 2^53; got"
         )
 
 

@@ -251,7 +251,7 @@ def test_another_file_under_the_name_is_refused(place_):
 def test_no_network(place_):
     done = run(place_, PIP_INDEX_URL="http://127.0.0.1:9/simple")
     assert done.returncode == 1
-    wanted = f"{WHEEL} cannot be had: http://127.0.0.1:9/simple/tensorflow-cpu/: "
+    wanted = f"{WHEEL} could not be found: http://127.0.0.1:9/simple/tensorflow-cpu/: "
     assert wanted in done.err and "Is there a network?" in done.err
     assert_untouched(place_)
     done = run(place_, PIP_NO_INDEX="1")

@@ -187,10 +187,10 @@ def test_errors(tmp_path):
     path = tmp_path / "m.onnx"
     x, v = K.placeholder((2,), name="x"), K.variable([1.0, 2.0])
     assert error_of(K.function([x], [x], [K.update(v, x)]), path) == (
-        "ValueError: export_onnx: the function must have no updates, for a model has no state; got 1."
+        "ValueError: export_onnx: the function must not have updates, because a model has no state; got 1."
     )
     assert error_of(len, path).startswith(
-        "TypeError: export_onnx: function must be what K.function gives; got"
+        "TypeError: export_onnx: function must be a result of K.function; got"
     )
     text = error_of(K.function([x], [x + K.random_normal((2,), seed=1)]), path)
     assert text.startswith(
@@ -198,7 +198,7 @@ def test_errors(tmp_path):
     )
     s = K.placeholder((2, 2), name="s", sparse=True)
     assert error_of(K.function([s], [K.dot(s, K.ones((2, 2)))]), path) == (
-        'TypeError: export_onnx: input 0 "s" is sparse, which ONNX does not know.'
+        'TypeError: export_onnx: input 0 "s" is sparse, which ONNX does not support.'
     )
     path.write_text("stays")
     text = error_of(K.function([x], [x]), tmp_path / "no folder" / "m.onnx")

@@ -290,9 +290,10 @@ def test_types_of_errors():
         K.pool2d(K.zeros((1, 4, 4, 1)), (2, 2), data_format="channels_middle")
     with pytest.raises(TypeError, match="sum: axis must be an integer; got 'a'"):
         K.sum(x, axis=["a"])
-    with pytest.raises(TypeError, match="a tensor is wanted; got NoneType"):
+    text = "expected a tensor, a number or an array of numbers; got NoneType"
+    with pytest.raises(TypeError, match=text):
         K.square(None)
-    with pytest.raises(TypeError, match="square: a tensor, a number or an array"):
+    with pytest.raises(TypeError, match="square: expected a tensor, a number or an array of numbers; got str"):
         K.square("text")
     with pytest.raises(IndexError):
         x[5]

@@ -59,8 +59,8 @@ GIVES = {"CAPS": "HG_CAP_GIVES_MEMORY"}
 # name: (parts of the source, what the error says)
 CODE = {
     "main throws": ({"MAIN": 'throw std::runtime_error("no");'}, "hg_engine_main threw"),
-    "main throws a number": ({"MAIN": "throw 7;"}, "something that is no std::exception"),
-    "main gives nothing": ({"MAIN": "return nullptr;"}, "does not serve interface version"),
+    "main throws a number": ({"MAIN": "throw 7;"}, "something other than a std::exception"),
+    "main gives nothing": ({"MAIN": "return nullptr;"}, "does not support interface version"),
     "a later version": ({"MAIN": "api.abi = HG_ABI + 1;"}, "has interface version 3; this"),
     "version 0": ({"MAIN": "api.abi = 0;"}, "has interface version 0; this"),
     "a short struct": ({"MAIN": "api.size = 16;"}, "lacks functions that every engine must have"),
@@ -87,10 +87,10 @@ CODE = {
     ),
     "compile fails without a word": ({"COMPILE": "return 1;"}, "its function compile failed: it"),
     "run throws": ({"RUN": 'throw std::out_of_range("far");'}, "its function run threw"),
-    "run throws a text": ({"RUN": 'throw "text";'}, "something that is no std::exception"),
+    "run throws a text": ({"RUN": 'throw "text";'}, "something other than a std::exception"),
     "run fails": ({"RUN": 'return fail(s, 3, "index 9");'}, "IndexError: index 9"),
     "run fails without a word": ({"RUN": "return 1;"}, "its function run failed: it does not"),
-    "a result of another size": ({"RUN": "out[0]->bytes = 4;"}, "has another size than was asked"),
+    "a result of another size": ({"RUN": "out[0]->bytes = 4;"}, "does not have the requested size"),
     "a result that is taken away": ({"RUN": "out[0]->data = nullptr;"}, "has no memory for its 24"),
     "no memory is given": ({**GIVES}, "has no memory for its 24 bytes"),
     "memory that is not aligned": (
@@ -103,7 +103,7 @@ CODE = {
     ),
     "memory without a release": (
         {**GIVES, "RUN": "out[0]->data = std::aligned_alloc(64, 64);"},
-        "without a way to give its memory back",
+        "has memory but no release function",
     ),
     "given memory of another size": (
         {
@@ -111,7 +111,7 @@ CODE = {
             "RUN": "out[0]->data = out[0]->owner = std::aligned_alloc(64, 64);"
             "out[0]->release = release; out[0]->bytes = 1 << 20;",
         },
-        "has another size than was asked",
+        "does not have the requested size",
     ),
 }
 OWN = {"CAPS": "HG_CAP_OWN_MEMORY"}
@@ -132,11 +132,14 @@ CODE |= {
     "own memory without functions for it": (OWN, "but lacks alloc, free or copy"),
     "own memory and sparse values": (
         {**own(), "CAPS": "HG_CAP_OWN_MEMORY | HG_CAP_SPARSE"},
-        "it must not do both",
+        "cannot both have its own memory and take sparse values",
     ),
     "alloc throws": (own("throw 1;"), "its function alloc threw"),
     "alloc fails": (own('return fail(s, 5, "all gone");'), "RuntimeError: all gone"),
-    "alloc gives nothing": (own("*d = nullptr;"), "its function alloc gave nothing for 24 bytes"),
+    "alloc gives nothing": (
+        own("*d = nullptr;"),
+        "its function alloc returned no memory for 24 bytes",
+    ),
     "copy throws": (own("", "throw 1;"), "its function copy threw"),
     "copy fails": (own("", 'return fail(s, 5, "no way in");'), "RuntimeError: no way in"),
     "copy fails without a word": (own("", "return 1;"), "its function copy failed: it does not"),

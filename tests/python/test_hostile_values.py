@@ -87,7 +87,7 @@ def test_lists_that_contain_themselves(make):
 def test_the_text_about_them():
     with pytest.raises(ValueError, match=r"^variable: a list must not contain itself\.$"):
         K.variable(own_list())
-    with pytest.raises(ValueError, match=r"^constant: lists may be nested 64 deep"):
+    with pytest.raises(ValueError, match=r"^constant: lists must not be nested more than 64 deep"):
         K.constant(too_deep())
     shared = [1.0, 2.0]
     np.testing.assert_array_equal(K.get_value(K.variable([shared, shared])), [[1, 2], [1, 2]])

@@ -157,7 +157,7 @@ def cost_by_paths(probabilities, word):
     "call, kind, text",
     [
         ("K.conv2d(LAST_2D, KERNEL_2D, padding='same', border_mode='same')", TypeError,
-         "conv2d: border_mode is padding today, and it was given twice."),
+         "conv2d: border_mode is now called padding, and was given twice."),
         ("K.conv2d(LAST_2D, KERNEL_2D, dim_ordering='channels_last')", ValueError,
          'conv2d: dim_ordering must be "tf" or "th"; got \'channels_last\'.'),
         ("K.pool2d(LAST_2D, (2, 2), dim_ordering=None)", ValueError,

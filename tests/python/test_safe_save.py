@@ -165,7 +165,7 @@ def test_a_folder_without_leave_means_the_old_way(folder, monkeypatch):
     make_model(1).save(path)
     access = os.access
     monkeypatch.setattr(os, "access", lambda p, m: p != str(folder) and access(p, m))
-    with pytest.warns(RuntimeWarning, match="written over the old one"):
+    with pytest.warns(RuntimeWarning, match="overwritten in place"):
         make_model(2).save(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

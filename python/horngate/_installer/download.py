@@ -34,7 +34,7 @@ def fetch(index, file, folder):
         part.unlink()
         raise InstallError(
             f"{file['name']} has the sha256 hash {found}, not {file['sha256']}. "
-            "It was thrown away, and nothing was installed."
+            "It was deleted, and nothing was installed."
         )
     part.replace(target)
     return target

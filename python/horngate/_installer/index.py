@@ -155,7 +155,7 @@ class Index:
                 f"{'; '.join(wrong)}. Nothing was installed."
             )
         raise InstallError(
-            f"{file['name']} cannot be had: {'; '.join(asked) or 'pip is configured for no index'}. "
+            f"{file['name']} could not be found: {'; '.join(asked) or 'pip is configured for no index'}. "
             "Is there a network? pip's settings (PIP_INDEX_URL, `pip config`) say where it is looked for."
         )
 

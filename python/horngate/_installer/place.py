@@ -21,7 +21,9 @@ def home():
         return Path(os.environ["HORNGATE_HOME"]).absolute()
     if os.environ.get("HOME"):
         return Path(os.environ["HOME"]) / ".horngate"
-    raise InstallError("neither HORNGATE_HOME nor HOME is set; say where engines shall be.")
+    raise InstallError(
+        "neither HORNGATE_HOME nor HOME is set; set one of them to say where engines go."
+    )
 
 
 def folder_of(name):

@@ -183,8 +183,8 @@ def _is_replaced(path):
         return True
     if os.path.isfile(path):
         warnings.warn(
-            f"{path}: no file can be made in its folder, so that the model is written over the old one. "
-            "A process that ends meanwhile loses both.",
+            f"{path}: cannot create a file in its folder, so the old model is overwritten in place. "
+            "If the process dies meanwhile, both are lost.",
             RuntimeWarning,
             stacklevel=6,
         )

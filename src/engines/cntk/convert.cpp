@@ -14,7 +14,7 @@ namespace {
 constexpr double kExact = 9007199254740992.0;  // 2^53
 
 [[noreturn]] void throw_inexact(double v) {
-  throw std::range_error("integers ride in float64 on CNTK, which is exact to 2^53; got about " +
+  throw std::range_error("CNTK carries integers as float64, which is exact up to 2^53; got about " +
                          std::to_string(v) + ".");
 }
 
@@ -53,7 +53,7 @@ void with_dtype(int32_t dtype, F&& f) {
     case HG_BOOL: return f(bool{});
     case HG_FLOAT32: return f(float{});
     case HG_FLOAT64: return f(double{});
-    default: throw std::runtime_error("a dtype came that CNTK does not hold.");
+    default: throw std::runtime_error("CNTK does not support this dtype.");
   }
 }
 

@@ -184,7 +184,7 @@ std::string find_folder() {
     places += (places.empty() ? "" : ", ") + folder.string();
   }
   if (const std::string set = engines::environment("HORNGATE_CNTK"); !set.empty())
-    throw std::runtime_error("HORNGATE_CNTK is " + set + ", where there is no " + kCore + "." +
+    throw std::runtime_error("HORNGATE_CNTK is " + set + ", which contains no " + kCore + "." +
                              kGet);
   throw std::runtime_error("CNTK is not installed (looked for " + std::string(kCore) + " in " +
                            places + ")." + kGet);
@@ -209,8 +209,8 @@ void load(Library& l) {
     if (!b->missing().empty())
       throw std::runtime_error(l.folder + " lacks " + b->missing() + "." + kGet);
   if (!bind.missing().empty())
-    throw std::runtime_error(l.folder + " has another version of CNTK than 2.7: " + bind.missing() +
-                             " is missing." + kGet);
+    throw std::runtime_error(l.folder + " is not CNTK 2.7: " + bind.missing() + " is missing." +
+                             kGet);
   const int threads = std::atoi(engines::environment("HORNGATE_CNTK_CONV_THREADS").c_str());
   l.set_mkl_threads(threads > 0 ? threads : 1);
 }

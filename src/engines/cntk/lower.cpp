@@ -13,7 +13,7 @@ namespace horngate::cntk {
 const hg_attr* Attrs::find(const char* key) const {
   for (uint32_t i = 0; i < node_.n_attr; ++i)
     if (std::strcmp(node_.attr[i]->key, key) == 0) return node_.attr[i];
-  throw std::runtime_error(std::string(node_.prim) + " came without its attribute " + key + ".");
+  throw std::runtime_error(std::string(node_.prim) + " lacks its attribute " + key + ".");
 }
 Dims Attrs::ints(const char* key) const {
   const hg_attr* a = find(key);
@@ -82,7 +82,7 @@ std::vector<double> numbers(const hg_buffer& b) {
     case HG_UINT32: return widen<uint32_t>(p, n);
     case HG_INT64: return widen<int64_t>(p, n);  // the largest, "to the end", may be rounded
     case HG_UINT64: return widen<uint64_t>(p, n);
-    default: throw std::runtime_error("a constant has a dtype that CNTK does not hold.");
+    default: throw std::runtime_error("CNTK does not support this dtype.");
   }
 }
 

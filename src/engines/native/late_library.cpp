@@ -35,7 +35,7 @@ LateLibrary::LateLibrary(const char* name, const char* file)
 void* LateLibrary::find(const char* symbol) const {
   void* found = dlsym(handle_, symbol);
   check<RuntimeError>(found != nullptr, name_, file_, " has no function ", symbol,
-                      ": it is another version than Horngate was built with.");
+                      ": its version differs from the one Horngate was built with.");
   return found;
 }
 

@@ -174,8 +174,8 @@ Pool* pool(int workers) {
   }
   if (p->workers() < workers) {
     try {
-      warn(text_of("threads: ", workers + 1, " were asked for, the system gives ", p->workers() + 1,
-                   "; calls work with these."));
+      warn(text_of("threads: ", workers + 1, " were requested, but the system provides ",
+                   p->workers() + 1, "; calls use those."));
     } catch (...) {  // then there is no warning; the loop itself needs no memory
     }
   }

@@ -73,7 +73,7 @@ void mod(Op& op) {
 void pow(Op& op) {
   const Value x = widened(op, 0);
   // For integers it goes through doubles: large powers would not wrap around.
-  if (!is_float(x.dtype)) throw Unsupported("the runtime has it for floats only");
+  if (!is_float(x.dtype)) throw Unsupported("the runtime supports it only for floats");
   op.set(0, op.b.binary("Pow", x, widened(op, 1)));
 }
 

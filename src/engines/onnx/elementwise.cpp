@@ -64,7 +64,7 @@ void rsqrt(Op& op) { op.set(0, op.b.unary("Reciprocal", op.b.unary("Sqrt", widen
 
 void erf(Op& op) {
   const Value x = widened(op, 0);
-  if (x.dtype != HG_FLOAT32) throw Unsupported("the runtime has it for float32 only");
+  if (x.dtype != HG_FLOAT32) throw Unsupported("the runtime supports it only for float32");
   op.set(0, op.b.unary("Erf", x));
 }
 

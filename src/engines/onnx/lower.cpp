@@ -28,7 +28,7 @@ const Table& table() {
 }  // namespace
 
 Value value_of(std::string name, const hg_type& t) {
-  if (t.flags & HG_TYPE_SPARSE) throw Unsupported("sparse values stay outside");
+  if (t.flags & HG_TYPE_SPARSE) throw Unsupported("sparse values are not supported");
   if (!onnx_type(t.dtype)) throw Unsupported("unknown dtype");
   return {std::move(name), t.dtype, Dims(t.dims, t.dims + t.rank)};
 }

@@ -30,7 +30,7 @@ Value narrow(Op& op, const Value& v, const Ints& axes) {
 }
 
 void check_not_empty(const Value& x) {
-  if (is_empty(x)) throw Unsupported("not of nothing");
+  if (is_empty(x)) throw Unsupported("x has no elements");
 }
 
 /// 1 / sqrt(var + epsilon)

@@ -47,7 +47,7 @@ void pool(Op& op) {
   check_float(x);
   const Windows w = windows_of(op, op.ints("window"));
   const bool max = op.text("mode") == "max";
-  if (!pads_are_small(w)) throw Unsupported("windows outside of the data");
+  if (!pads_are_small(w)) throw Unsupported("windows outside the data");
   if (max || x.dtype == HG_FLOAT32) {
     const Value y =
         b.one(max ? "MaxPool" : "AveragePool", {to_first(b, x, w.channels_first)}, x.dtype,
@@ -98,8 +98,7 @@ void avg_grad(Op& op, const Windows& w) {
 void pool_grad(Op& op) {
   check_float(widened(op, 0));
   const Windows w = windows_of(op, op.ints("window"));
-  if (!pads_are_small(w) || !is_static(op.dims(0)))
-    throw Unsupported("windows outside of the data");
+  if (!pads_are_small(w) || !is_static(op.dims(0))) throw Unsupported("windows outside the data");
   if (count(op.in[2].dims) == 0) return op.set(0, op.b.full(op.type(0).dtype, op.dims(0), 0));
   if (op.text("mode") == "max")
     max_grad(op, w);

@@ -252,7 +252,7 @@ void Executable::run(const hg_buffer* const* in, hg_buffer* const* out, const hg
   call(feeds.data(), results.data(), run);
   for (size_t i = 0; i < plain_.n_outputs(); ++i)
     if (api().TensorByteSize(results[i]) != out[i]->bytes)
-      throw Error(HG_RUNTIME_ERROR, "engine tensorflow: a result has another size than planned.");
+      throw Error(HG_RUNTIME_ERROR, "engine tensorflow: a result does not have the planned size.");
   for (size_t i = 0; i < plain_.n_outputs(); ++i) {
     if (!out[i]->data)
       give(results[i], *out[i]);

@@ -57,8 +57,8 @@ class Compilation {
     if (what_.empty() || std::chrono::steady_clock::now() - began_ < kQuietFor) return;
     const char* quiet = std::getenv("HORNGATE_QUIET");
     if (!quiet || !*quiet || std::strcmp(quiet, "0") == 0) {
-      const std::string line = "horngate: Theano compiles " + what_ +
-                               "; this takes a while, perhaps minutes, and is kept in " +
+      const std::string line = "horngate: Theano is compiling " + what_ +
+                               "; this may take minutes. The result is kept in " +
                                (cache.empty() ? "Theano's cache" : cache) + ".\n";
       std::fputs(line.c_str(), stderr);
     }

@@ -61,8 +61,8 @@ void read_targets(const char* name, const Sizes& s, const TensorType* types, con
             ".");
       if (label == s.blank()) to.label_length[b] = std::min(to.label_length[b], i);
       check(label == s.blank() || to.label_length[b] == given, name,
-            "labels must not go on after a blank (", s.blank(), "); got ", label, " in sample ", b,
-            ".");
+            "labels must not continue after a blank (", s.blank(), "); got ", label, " in sample ",
+            b, ".");
     }
   }
 }

@@ -21,7 +21,7 @@ CopyAxes merge_axes(const CopyAxes& axes) {
       out.push_back(a);
   }
   check<NotImplementedError>(out.size() <= kMaxCopyAxes, "native", "tensors may have at most ",
-                             kMaxCopyAxes, " dimensions that matter; got ", out.size(), ".");
+                             kMaxCopyAxes, " dimensions after merging; got ", out.size(), ".");
   return out;
 }
 
