@@ -66,7 +66,6 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<Body
     for (const Tensor& r : body->results) node->flags |= r.node()->flags;
   if (prim == Prim::parameter) node->level = trace_level();
   if (prim == Prim::phase || prim == Prim::learning_phase) node->flags |= kUsesLearningPhase;
-  if (p.flags & kRandom) node->flags |= kIsRandom;
   if (p.flags & kEffect) node->flags |= kHasEffect;
   Types out;
   naming_errors({nullptr, called_function}, false, [&] {

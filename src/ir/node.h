@@ -23,8 +23,7 @@ using BodyRef = Ref<const Body>;
 
 enum NodeFlags : uint16_t {
   kUsesLearningPhase = 1,  // its value may depend on the learning phase
-  kIsRandom = 2,           // reaches a random primitive
-  kHasEffect = 4,
+  kHasEffect = 2,
 };
 
 /// The types of a node's results. Most nodes share the type of an operand.

@@ -51,11 +51,6 @@ std::atomic<uint64_t>& without() {
   return value;
 }
 
-std::atomic<bool>& plain() {
-  static std::atomic<bool> value = environment_flag("HORNGATE_PLAIN");
-  return value;
-}
-
 std::atomic<bool>& verified() {
 #ifdef NDEBUG
   constexpr bool kOtherwise = false;
@@ -70,8 +65,10 @@ std::atomic<bool>& verified() {
 
 bool is_on(Pass pass) { return !(without() & bit(pass)) && !is_plain(); }
 void set_without(std::string_view names) { without() = read(names); }
-bool is_plain() { return plain(); }
-void set_plain(bool value) { plain() = value; }
+bool is_plain() {
+  static const bool value = environment_flag("HORNGATE_PLAIN");
+  return value;
+}
 bool is_verified() { return verified(); }
 void set_verified(bool value) { verified() = value; }
 

@@ -18,11 +18,10 @@ bool is_on(Pass pass);
 /// ValueError for an unknown name; then nothing changes.
 void set_without(std::string_view names);
 
-/// HORNGATE_PLAIN=1. Plans made while this holds have no fusion, no compiled loops, no SIMD in element-wise work, no
+/// HORNGATE_PLAIN=1, read once. Plans then have no fusion, no compiled loops, no SIMD in element-wise work, no
 /// rewritten loops and no packed weights; matrix products and convolutions are plain sums in float64; primitives with
 /// a decomposition are decomposed.
 bool is_plain();
-void set_plain(bool plain);
 
 /// HORNGATE_VERIFY=1, or a build with assertions: compiled plans are checked, and compiled loops run beside an
 /// interpreter.

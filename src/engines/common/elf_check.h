@@ -17,7 +17,6 @@ namespace horngate::engines {
 
 struct LibraryFile {
   bool exists = false;
-  bool is_library = false;  // a 64-bit shared object for this machine
   bool is_whole = false;
   uint64_t size = 0, needed = 0;  // bytes; needed is 0 if the tables cannot be read
   std::string fault;  // what is wrong with it, if anything; follows its path in messages
@@ -59,7 +58,6 @@ class ElfReader {
       return wrong("is a library for another kind of machine");
     if (head_.e_type != ET_DYN)
       return wrong("is an object file or a program, not a shared library");
-    f_.is_library = true;
     return true;
   }
 

@@ -23,9 +23,6 @@ using Values = std::vector<Value>;
 /// `wanted` if TensorFlow has a CPU kernel of the operation for it, else a type with a kernel that holds all its
 /// values; kNoType if there is none. `attr` names the operation's type attribute.
 Type kernel_type(const char* op, Type wanted, const char* attr = "T");
-inline bool has_kernel(const char* op, Type type, const char* attr = "T") {
-  return kernel_type(op, type, attr) == type;
-}
 
 inline bool is_float(Type t) { return t == kFloat || t == kDouble || t == kHalf || t == kBfloat16; }
 inline bool is_half(Type t) { return t == kHalf || t == kBfloat16; }

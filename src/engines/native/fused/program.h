@@ -56,7 +56,6 @@ struct Program {
   size_t hash() const;
 };
 
-inline constexpr int kMaxInstructions = 128;
 inline constexpr int kMaxInputs = 16;
 inline constexpr int kMaxOutputs = 8;
 
