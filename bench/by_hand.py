@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What our own kernels gain over the libraries that would do the same work: bench/by_hand.py [--seconds 1] [--write]
+"""What our own kernels gain over the libraries that would do the same work: bench/by_hand.py [--seconds 1]
 
 Each part is switched off (HORNGATE_WITHOUT), so that oneDNN or OpenBLAS computes instead; both ways take turns in two
 processes of their own, and the fastest call of each counts. AVX2 and AVX-512 are measured where the CPU has them, with the
-libraries held to the same. `--write` puts the table into CONTRIBUTING.md.
+libraries held to the same.
 """
 
 import argparse
@@ -14,8 +14,6 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "CONTRIBUTING.md"
 ISAS = {
     "avx2": {"HORNGATE_SIMD": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2", "OPENBLAS_CORETYPE": "Haswell"},
     "avx512": {
@@ -108,7 +106,9 @@ def serve():
     for line in sys.stdin:
         workload, seconds = json.loads(line)
         key = json.dumps(workload)
-        call = made.setdefault(key, make(workload[0], tuple(workload[1]), workload[2]))
+        if key not in made:
+            made[key] = make(workload[0], tuple(workload[1]), workload[2])
+        call = made[key]
         call()
         best, end = float("inf"), time.perf_counter() + seconds
         while time.perf_counter() < end:
@@ -159,25 +159,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--seconds", type=float, default=1.0, help="of each way of each workload")
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.serve:
         return serve()
     flags = Path("/proc/cpuinfo").read_text()
     isas = [isa for isa, flag in (("avx2", " avx2 "), ("avx512", " avx512f ")) if flag in flags]
-    lines = ["| instructions | part | workload | ours, us | without it, us | ratio |", "|---|---|---|---|---|---|"]
+    print("| instructions | part | workload | ours, us | without it, us | ratio |")
+    print("|---|---|---|---|---|---|")
     for isa in isas:
         for part in PARTS:
             for workload, ours, theirs in measure(isa, part, options.seconds):
-                lines.append(
-                    f"| {isa} | {part} | {described(*workload)} | {ours:.1f} | {theirs:.1f} | {ours / theirs:.2f} |"
-                )
-                print(lines[-1], flush=True)
-    if options.write:
-        text = PAGE.read_text()
-        head, begin, rest = text.partition("<!-- bench/by_hand.py --write -->\n")
-        end = "\n<!-- end -->"
-        PAGE.write_text(head + begin + "\n".join(lines) + end + rest.partition(end)[2])
+                cells = (isa, part, described(*workload), f"{ours:.1f}", f"{theirs:.1f}")
+                print(f"| {' | '.join(cells)} | {ours / theirs:.2f} |", flush=True)
     return 0
 
 

@@ -110,11 +110,15 @@ def gradients_of(program, scope, arrays):
     return made
 
 
+def may_be_limited():
+    """In its memory: the address sanitizer maps terabytes that it never uses."""
+    return "libasan" not in os.environ.get("LD_PRELOAD", "")
+
+
 def main():
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the library or a program prints goes elsewhere
-    # The address sanitizer maps terabytes that it never uses.
-    if len(sys.argv) > 1 and "libasan" not in os.environ.get("LD_PRELOAD", ""):
+    if len(sys.argv) > 1 and may_be_limited():
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))

@@ -184,12 +184,17 @@ def row(what):
     return set(re.findall(r"`([^` ]*[/.][^` ]*)`", cells[1]))
 
 
-@pytest.fixture(scope="module")
-def with_function(tmp_path_factory):
-    copy = Copy(tmp_path_factory.mktemp("function"))
-    copy.steps("adding_an_op.md", "A composed function")
+def taken(folder, part):
+    """A copy in which the steps of a part of adding_an_op.md are taken."""
+    copy = Copy(folder)
+    copy.steps("adding_an_op.md", part)
     copy.generate()
     return copy
+
+
+@pytest.fixture(scope="module")
+def with_function(tmp_path_factory):
+    return taken(tmp_path_factory.mktemp("function"), "A composed function")
 
 
 def test_the_files_of_a_composed_function(with_function):
@@ -226,10 +231,7 @@ def test_those_are_enough_for_a_composed_function(with_function):
 
 @pytest.fixture(scope="module")
 def with_primitive(tmp_path_factory):
-    copy = Copy(tmp_path_factory.mktemp("primitive"))
-    copy.steps("adding_an_op.md", "A primitive")
-    copy.generate()
-    return copy
+    return taken(tmp_path_factory.mktemp("primitive"), "A primitive")
 
 
 def test_the_files_of_an_elementwise_primitive(with_primitive):
