@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What our own kernels gain over the libraries that would do the same work: bench/by_hand.py [--seconds 1]
+"""What our own kernels gain over the libraries that would do the same work: bench/by_hand.py [--parts jit] [--seconds 1]
 
 Each part is switched off (HORNGATE_WITHOUT), so that oneDNN or OpenBLAS computes instead; both ways take turns in two
 processes of their own, and the fastest call of each counts. AVX2 and AVX-512 are measured where the CPU has them, with the
@@ -36,6 +36,9 @@ PARTS = {
         ("dense", (128, 784), 512),
         ("dense", (256, 1024), 1024),
         ("dense_train", (128, 784), 512),
+        ("turned", (64, 512), 512),
+        ("turned", (128, 1024), 1024),
+        ("turned", (512, 512), 512),
         ("lstm", (32, 50, 128), 128),
     ],
     "jit": [
@@ -61,6 +64,11 @@ def make(kind, shape, width):
     if kind.startswith("conv"):
         w = K.variable(random(3, 3, shape[3], width) / 24)
         y = K.conv2d(x, w, padding="same", data_format="channels_last")
+    elif kind == "turned":  # the gradient of a layer's input: its weights are read across, and packed in each call
+        before, w = K.placeholder((shape[0], width)), K.placeholder((width, shape[1]))
+        product = K.gradients(K.sum(K.dot(before, w) * x), [before])
+        run, fed = K.function([x, w], product), [random(*shape), random(width, shape[1])]
+        return lambda: run(fed)
     elif kind.startswith("dense"):
         w = K.variable(random(shape[1], width) / 30)
         y = K.dot(x, w)
@@ -158,6 +166,7 @@ def described(kind, shape, width):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--parts", default=",".join(PARTS), help="some of them, with commas")
     parser.add_argument("--seconds", type=float, default=1.0, help="of each way of each workload")
     options = parser.parse_args()
     if options.serve:
@@ -167,7 +176,7 @@ def main():
     print("| instructions | part | workload | ours, us | without it, us | ratio |")
     print("|---|---|---|---|---|---|")
     for isa in isas:
-        for part in PARTS:
+        for part in options.parts.split(","):
             for workload, ours, theirs in measure(isa, part, options.seconds):
                 cells = (isa, part, described(*workload), f"{ours:.1f}", f"{theirs:.1f}")
                 print(f"| {' | '.join(cells)} | {ours / theirs:.2f} |", flush=True)

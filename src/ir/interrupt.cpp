@@ -45,6 +45,15 @@ void stop_now() {
   throw Interrupted("function: the call was interrupted; variables are as they were before it.");
 }
 
+LastChance::LastChance() : began_(interrupt_check.load(std::memory_order_relaxed) ? now() : 0) {}
+
+void LastChance::stop_if_asked() const {
+  if (stop_flag && stop_flag->load(std::memory_order_relaxed)) stop_now();
+  if (began_ == 0 || now() == began_) return;
+  int (*const check)() = interrupt_check.load(std::memory_order_relaxed);
+  if (check && check() != 0) stop_now();
+}
+
 namespace detail {
 
 constinit thread_local uint32_t polls = 0;

@@ -27,6 +27,18 @@ bool shall_stop();
 /// Throws Interrupted.
 [[noreturn]] void stop_now();
 
+/// Stops a call whose results are not visible yet, if it was asked to while its last steps ran. Steps ask only every
+/// 20 ms, and after this nobody can: a call that is interrupted must not have changed a variable. Only calls of some
+/// milliseconds ask, because asking takes as long as a short call.
+class LastChance {
+ public:
+  LastChance();
+  void stop_if_asked() const;
+
+ private:
+  int64_t began_;
+};
+
 namespace detail {
 extern constinit thread_local uint32_t polls;
 void poll();

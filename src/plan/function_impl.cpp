@@ -447,6 +447,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   } draws{program_, c};
 
   // Everything that may fail or be interrupted.
+  const LastChance last_chance;
   while (plan->rest) {
     c.allocate(*plan, false);
     c.run(*plan);
@@ -459,7 +460,10 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   c.finish(*plan, true);
   c.copy_shared_results(*plan);
 
-  if (!program_.updated.empty()) commit(c, *plan);
+  if (!program_.updated.empty()) {
+    last_chance.stop_if_asked();
+    commit(c, *plan);
+  }
   draws.is_done = true;
   return std::move(c.outputs);
 }

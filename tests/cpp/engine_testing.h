@@ -13,14 +13,9 @@
 #include "engines/registry.h"
 #include "finite_differences.h"
 #include "plan/function_impl.h"
+#include "sanitizers.h"
 
 namespace horngate::testing {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr bool kSanitized = true;
-#else
-inline constexpr bool kSanitized = false;
-#endif
 
 /// Skipped where what the plug-in drives is not installed.
 class EngineTest : public ::testing::Test {

@@ -12,6 +12,7 @@
 #include "engines/native/threads.h"
 #include "ir/fork.h"
 #include "plan/function_impl.h"
+#include "sanitizers.h"
 
 namespace horngate {
 namespace {
@@ -19,9 +20,8 @@ namespace {
 class Forks : public ::testing::Test {
  protected:
   void SetUp() override {
-#if defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "the thread sanitizer cannot follow the children of a process with threads";
-#endif
+    if (testing::kThreadSanitizer)
+      GTEST_SKIP() << "the thread sanitizer cannot follow the children of a process with threads";
   }
 };
 
@@ -45,9 +45,8 @@ Array filled(Ints dims, double value) {
 }
 
 TEST_F(Forks, ChildrenOfABusyProcessWork) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "GCC 12's address sanitizer leaves locks of its allocator held in the child";
-#endif
+  if (testing::kAddressSanitizer)
+    GTEST_SKIP() << "GCC 12's address sanitizer leaves locks of its allocator held in the child";
   const Variable a = variable(filled({1000}, 0)), b = variable(filled({1000}, 0));
   const Variable w = variable(filled({64, 64}, 1));
   const Tensor x = placeholder({.shape = {None, 64}});

@@ -21,6 +21,7 @@
 #include "passes/passes.h"
 #include "plan/function_impl.h"
 #include "prims/build.h"
+#include "sanitizers.h"
 
 namespace horngate {
 namespace {
@@ -58,13 +59,10 @@ size_t status_bytes(const std::string& field) {
 /// Starts to measure the largest amount of memory (VmHWM) anew, and gives what is held now; 0 where that cannot be
 /// measured, as with sanitizers.
 size_t memory_peak_from_now() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return 0;
-#else
+  if (testing::kSanitized) return 0;
   malloc_trim(0);
   std::ofstream("/proc/self/clear_refs") << "5";
   return status_bytes("VmHWM");
-#endif
 }
 
 TEST(Depth, AMillionNodes) {

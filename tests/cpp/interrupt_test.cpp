@@ -63,5 +63,27 @@ TEST(Interrupt, PlansThatAreBeingMadeStop) {
   EXPECT_EQ(get_value(v).item<float>(), 1.0f);
 }
 
+std::atomic<bool> asked{false};
+
+// A printed line comes when all steps are done: who asks then is still in time.
+TEST(Interrupt, WhoAsksAfterTheLastStepIsHeard) {
+  const Variable v = variable(Array(0.0f));
+  const Tensor line = print_tensor(v * 2.0);
+  const Function f = function({}, {line}, {update_add(v, constant(Array(1.0f)))});
+  set_print_handler([](const std::string&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    asked = true;
+  });
+  set_interrupt_check([] { return asked.load() ? 1 : 0; });
+  EXPECT_THROW((void)f(), Interrupted);
+  EXPECT_EQ(get_value(v).item<float>(), 0.0f);
+  asked = false;
+  set_print_handler([](const std::string&) {});
+  (void)f();
+  EXPECT_EQ(get_value(v).item<float>(), 1.0f);
+  set_print_handler({});
+  set_interrupt_check(nullptr);
+}
+
 }  // namespace
 }  // namespace horngate

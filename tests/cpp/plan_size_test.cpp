@@ -12,9 +12,10 @@
 #include "horngate/horngate.h"
 #include "ir/to_graph.h"
 #include "passes/passes.h"
+#include "sanitizers.h"
 
 // Counts what the tests' own thread allocates. Sanitizers bring operators of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !HORNGATE_SANITIZED
 #define HORNGATE_COUNTS_ALLOCATIONS 1
 static thread_local size_t allocations = 0;
 void* operator new(size_t n) {

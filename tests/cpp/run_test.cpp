@@ -12,6 +12,7 @@
 #include "ir/to_graph.h"
 #include "passes/passes.h"
 #include "plan/function_impl.h"
+#include "sanitizers.h"
 
 namespace horngate {
 namespace {
@@ -54,9 +55,7 @@ TEST(Memory, ManyLengthsShareArenas) {
 }
 
 TEST(Memory, SteadyStateHasNoPageFaults) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer's own memory faults";
-#endif
+  if (testing::kSanitized) GTEST_SKIP() << "the sanitizer's own memory faults";
   const Tensor x = placeholder({.shape = {None}});
   const Function f = function({x}, {exp(x) * 2.0 + x});
   const Array a = Array::zeros(DType::float32, {4'000'000});
@@ -69,9 +68,8 @@ TEST(Memory, SteadyStateHasNoPageFaults) {
 }
 
 TEST(Fork, TheChildPredicts) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the thread sanitizer cannot follow the children of a process with threads";
-#endif
+  if (testing::kThreadSanitizer)
+    GTEST_SKIP() << "the thread sanitizer cannot follow the children of a process with threads";
   const Tensor x = placeholder({.shape = {None}});
   const Function f = function({x}, {sum(exp(x))});
   const Array a = Array::zeros(DType::float32, {500'000});

@@ -10,6 +10,7 @@
 #include "finite_differences.h"
 #include "horngate/horngate.h"
 #include "lib/measure.h"
+#include "sanitizers.h"
 
 namespace horngate {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using testing::random_floats;
 
 // Sanitizers cannot look into how one of the clones is chosen, which is before the program starts.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+#if HORNGATE_SANITIZED || !defined(__OPTIMIZE__)
 constexpr bool kIsFastBuild = false;
 #define FOR_EACH_TARGET
 #else

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "sanitizers.h"
+
 namespace horngate {
 namespace {
 
@@ -41,9 +43,7 @@ TEST(StorageCache, ForgetsSizesThatNobodyTakes) {
 }
 
 TEST(StorageCache, OddSizesFindWhatOthersLeft) {
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer's own memory faults";
-#endif
+  if (testing::kThreadSanitizer) GTEST_SKIP() << "the sanitizer's own memory faults";
   release_cached_memory();
   const size_t first = 40'000'000;
   (void)faults_of(first, 1);

@@ -15,6 +15,7 @@
 #include "engines/native/kernels/workers.h"
 #include "engines/native/shares.h"
 #include "gtest/gtest.h"
+#include "sanitizers.h"
 
 namespace horngate::native {
 namespace {
@@ -126,7 +127,7 @@ size_t address_space() {
   return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need terabytes
+#if !HORNGATE_SANITIZED  // sanitizers need terabytes
 // A thread takes 8 MB of it for its stack.
 TEST(Threads, FewerThanWereAskedForWillDo) {
   for (const size_t room : {size_t{0}, size_t{100} << 20}) {

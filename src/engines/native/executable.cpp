@@ -4,6 +4,7 @@
 #include "engines/native/fused/simd.h"
 #include "engines/native/jit/interpreter.h"
 #include "ir/check.h"
+#include "ir/interrupt.h"
 #include "ir/naming.h"
 #include "ir/switches.h"
 #include "passes/passes.h"
@@ -91,9 +92,7 @@ void Executable::run_steps(size_t begin, size_t end, const void* const* in, void
   const bool is_profiled = profile::on.load(std::memory_order_relaxed);
   for (size_t i = begin; i < end; ++i) {
     const Step& step = steps_[i];
-    if (context.stopped && context.stopped(context.host))
-      throw Interrupted(
-          "function: the call was interrupted; variables are as they were before it.");
+    if (context.stopped && context.stopped(context.host)) stop_now();
     if (!is_profiled)
       run_step(step, pointers, arena, context);
     else

@@ -58,6 +58,8 @@ enum class Op : uint8_t {
 // clang-format on
 inline constexpr int kOpCount = static_cast<int>(Op::cast) + 1;
 
+inline bool is_comparison(Op op) { return op >= Op::eq && op <= Op::ge; }
+
 /// Bits of a kernel's `flags`.
 enum KernelFlags : unsigned {
   kScalarA = 1,  // operand a is one value repeated over 64 bytes, which do not advance

@@ -30,7 +30,7 @@ Op op_of(Prim prim) {
 bool is_logical(Op op) {
   return op == Op::logical_not || op == Op::logical_and || op == Op::logical_or;
 }
-bool gives_bool(Op op) { return (op >= Op::eq && op <= Op::ge) || is_logical(op); }
+bool gives_bool(Op op) { return is_comparison(op) || is_logical(op); }
 bool commutes(Op op) {
   return op == Op::add || op == Op::mul || op == Op::eq || op == Op::ne || op == Op::logical_and ||
          op == Op::logical_or;

@@ -28,8 +28,6 @@ using V = hn::Vector<T>;
 template <class T>
 using M = hn::MaskOf<T>;
 
-bool is_comparison(Op op) { return op >= Op::eq && op <= Op::ge; }
-
 bool is_float_op(Op op) {
   switch (op) {
 #define BASIC(op, loop, functor) case Op::op:

@@ -158,7 +158,7 @@ class DotGeneral final : public Kernel {
     const int64_t most_floats = int64_t{1} << (m_ == 1 ? 20 : 24);
     const bool worth = std::is_same_v<T, float> && operand == 1 && batch_ == 1 &&
                        n_ >= kLeastPacked && k_ >= kLeastPacked && k_ <= kMostPacked &&
-                       n_ * k_ <= most_floats && m_ * n_ * k_ <= kMostProducts;
+                       n_ * k_ <= most_floats && m_ <= kManyRows;
     if (!may_pack_ || !worth || a_.transpose || b_.transpose) return 0;
     return static_cast<size_t>(packed_floats(n_, k_)) * sizeof(float);
   }
@@ -200,16 +200,17 @@ class DotGeneral final : public Kernel {
   }
 
  private:
-  // Panels are used where they were measured to be at least as fast as the libraries.
+  // Panels are used where they were measured to gain over the libraries, which pack for themselves: that is a small
+  // part of the work if many rows use it.
   static constexpr int64_t kLeastPacked = 16, kLeastTurned = 384, kMostPacked = 2048,
-                           kMostProducts = int64_t{128} << 20, kWorthPacking = 1 << 16;
+                           kManyRows = 128, kWorthPacking = 1 << 16;
 
-  // The libraries lose a tenth on a transposed matrix; transposing it while packing costs less, unless few rows
-  // use it.
+  // With AVX-512 the libraries lose a tenth on a transposed matrix; transposing it while packing costs less, unless
+  // few rows use it.
   bool packs_well() const {
     return std::is_same_v<T, float> && b_.k_is_dense() && batch_ == 1 && !a_.transpose &&
-           !b_.transpose && panel_width() >= 16 && m_ >= 64 && n_ >= 64 && k_ >= kLeastTurned &&
-           k_ <= kMostPacked;
+           !b_.transpose && panel_width() >= 32 && m_ >= kManyRows && n_ >= 64 &&
+           k_ >= kLeastTurned && k_ <= kMostPacked;
   }
 
   void run_packed(const void* a, const void* panels, void* c) const {
