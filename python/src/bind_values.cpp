@@ -21,6 +21,7 @@ void bind_values(nb::module_& m) {
   });
   m.def("int_shape", [](Any x) {
     Call call("int_shape");
+    if (is_tensor(x.ptr())) return nb::steal(merged_shape(x.ptr()));
     return nb::steal(shape_tuple(call.tensor(x).shape()));
   });
   m.def("count_params", [](Any x) {

@@ -121,23 +121,10 @@ PyObject* raise_hidden(const char* name) {
   return nullptr;
 }
 
-/// Known dimensions of the node win; assigned ones fill in for None.
 PyObject* get_keras_shape(PyObject* object, void*) {
   return guarded([&]() -> PyObject* {
-    PyTensor* self = self_of(object);
-    if (is_hidden(self)) return raise_hidden("_keras_shape");
-    PyObject* known = shape_tuple(self->tensor.shape());
-    if (!known || !self->keras_shape ||
-        PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
-      return known;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(known); ++i) {
-      if (PyTuple_GET_ITEM(known, i) != Py_None) continue;
-      PyObject* assigned = PyTuple_GET_ITEM(self->keras_shape, i);
-      Py_INCREF(assigned);
-      PyTuple_SET_ITEM(known, i, assigned);
-      Py_DECREF(Py_None);
-    }
-    return known;
+    const PyTensor* self = self_of(object);
+    return is_hidden(self) ? raise_hidden("_keras_shape") : merged_shape(object);
   });
 }
 
@@ -244,6 +231,23 @@ PyObject* shape_tuple(const Shape& shape) {
     PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), dim);
   }
   return tuple;
+}
+
+// Known dimensions of the node win.
+PyObject* merged_shape(PyObject* object) {
+  const PyTensor* self = self_of(object);
+  PyObject* known = shape_tuple(self->tensor.shape());
+  if (!known || !self->keras_shape ||
+      PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
+    return known;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(known); ++i) {
+    if (PyTuple_GET_ITEM(known, i) != Py_None) continue;
+    PyObject* assigned = PyTuple_GET_ITEM(self->keras_shape, i);
+    Py_INCREF(assigned);
+    PyTuple_SET_ITEM(known, i, assigned);
+    Py_DECREF(Py_None);
+  }
+  return known;
 }
 
 PyObject* wrap(const Tensor& tensor, PyObject* arguments) {

@@ -51,6 +51,8 @@ class InStep {
 
 /// (None, 28, 28, 1)
 PyObject* shape_tuple(const Shape& shape);
+/// What K.int_shape gives: sizes that a Keras layer knows better fill in for None.
+PyObject* merged_shape(PyObject* tensor);
 
 /// Number and mapping protocol, in operators.cpp.
 extern PyType_Slot operator_slots[];

@@ -278,3 +278,13 @@ def test_scikit_learn_takes_the_wrappers():
     assert base.clone(wrapper).get_params()["epochs"] == 1
     search = GridSearchCV(wrapper, {"units": [2, 3]}, cv=2, error_score="raise")
     assert search.fit(x, y.argmax(1)).best_params_["units"] in (2, 3)
+
+
+def test_a_layer_may_know_sizes_that_the_graph_does_not():
+    """Reshape computes what -1 stands for; the tensor itself has None there."""
+    model = models.Sequential()
+    model.add(layers.Reshape((3, -1), input_shape=(5, 3)))
+    assert K.int_shape(model.output) == (None, 3, 5)
+    model.add(layers.Flatten())
+    model.add(layers.Dense(2))
+    assert model.predict(np.ones((2, 5, 3))).shape == (2, 2)
