@@ -15,7 +15,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz mutate bench bench-keras bench-peers generate format asan tsan coverage reliability clean
+.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate format asan tsan coverage reliability clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -56,6 +56,9 @@ test-oracle: build ## build, then compare each function with tf_keras on TensorF
 fuzz: build ## hunt wrong numbers in random graphs (SECONDS=600, SEEDS=1-5000, ENGINE=onnx; tests/fuzz)
 	@PYTHONPATH=tests KERAS_HOME=build/keras .venv/bin/python -m fuzz --engine $(ENGINE) \
 	  $(if $(SEEDS),--seeds $(SEEDS),--seconds $(SECONDS)) --jobs $(FUZZ_JOBS) $(FUZZ_ARGS)
+
+fuzz-files: $(SETUP) ## hunt faults in the readers of models' files, under sanitizers (SECONDS=600)
+	@tools/fuzz_files.sh $(SECONDS)
 
 bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench

@@ -5,7 +5,7 @@ endif()
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Horngate")
-install(TARGETS horngate EXPORT HorngateTargets
+install(TARGETS horngate horngate_keras EXPORT HorngateTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/horngate"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT devel)

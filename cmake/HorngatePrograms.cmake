@@ -14,7 +14,7 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
   target_compile_options(horngate-cli PRIVATE -Wall -Wextra)
   target_compile_definitions(horngate-cli PRIVATE HORNGATE_VERSION="${PROJECT_VERSION}")
   target_include_directories(horngate-cli PRIVATE "${PROJECT_SOURCE_DIR}/src")
-  target_link_libraries(horngate-cli PRIVATE Horngate::horngate nlohmann_json::nlohmann_json)
+  target_link_libraries(horngate-cli PRIVATE Horngate::keras nlohmann_json::nlohmann_json)
   if(SKBUILD)
     # pip puts it on PATH; from there the library is inside the package.
     set(package "lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages/horngate")
@@ -37,7 +37,7 @@ if(HORNGATE_BUILD_EXAMPLES)
     target_compile_options(${name} PRIVATE -Wall -Wextra)
     target_compile_definitions(${name} PRIVATE
       HORNGATE_EXAMPLE_DATA="${PROJECT_SOURCE_DIR}/examples/data")
-    target_link_libraries(${name} PRIVATE Horngate::horngate)
+    target_link_libraries(${name} PRIVATE Horngate::keras)
   endforeach()
 endif()
 
@@ -58,7 +58,7 @@ if(HORNGATE_BUILD_BENCH)
     target_compile_options(bench_${name} PRIVATE -Wall -Wextra)
     # Some benchmarks measure a kernel alone, hence the internal headers.
     target_include_directories(bench_${name} PRIVATE "${PROJECT_SOURCE_DIR}/src")
-    target_link_libraries(bench_${name} PRIVATE horngate_bench Horngate::horngate)
+    target_link_libraries(bench_${name} PRIVATE horngate_bench Horngate::keras)
     add_dependencies(bench bench_${name})
   endforeach()
   # The thread pool is inside of the library: objects, as the tests have them.

@@ -26,13 +26,14 @@ export LLVM_PROFILE_FILE="$build/profiles/%m.profraw"
 # The module of that build instead of the one that .venv points to.
 export PYTHONPATH="$build/python"
 "$build/bin/horngate_tests" --gtest_brief=1 --gtest_filter='-Speed*'
+"$build/bin/keras_tests" --gtest_brief=1
 HORNGATE_PLAIN=1 "$build/bin/horngate_tests" --gtest_brief=1 --gtest_filter='Api*'
 # On a full disk the counters cannot be written either, and Clang says so.
 .venv/bin/python -m pytest tests/cases tests/python -q -n "$jobs" -k "not full_disk" || echo "coverage: some Python tests failed"
 
 llvm-profdata-19 merge -o "$build/all.profdata" "$build"/profiles/*.profraw
 plugins="$(.venv/bin/python tools/engine_names.py --plugins)"
-report=("$build/bin/horngate_tests" -object "$build/lib/libhorngate.so" -instr-profile "$build/all.profdata"
+report=("$build/bin/horngate_tests" -object "$build/bin/keras_tests" -object "$build/lib/libhorngate.so" -instr-profile "$build/all.profdata"
   -ignore-filename-regex "src/engines/(${plugins// /|})/|src/cli/|/tests/|/bench/|/examples/|/build-coverage/|^/usr/|/python/|/\.venv/")
 llvm-cov-19 report "${report[@]}" >"$build/coverage.txt"
 llvm-cov-19 show "${report[@]}" -format=html -output-dir "$build/html" -show-branches=count -show-instantiations=false

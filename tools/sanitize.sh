@@ -16,7 +16,7 @@ if [[ $kind == fuzz ]]; then
   cmake --build "$build" -j "$jobs"
 else
   [[ -f $build/build.ninja ]] || cmake --preset "$kind"
-  cmake --build "$build" -j "$jobs" --target horngate_tests
+  cmake --build "$build" -j "$jobs" --target horngate_tests keras_tests
 fi
 
 export HORNGATE_ENGINE_PATH="$PWD/$build/lib/horngate/engines"
@@ -29,11 +29,14 @@ export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:suppressions=$tools/ubs
 export TSAN_OPTIONS="suppressions=$tools/tsan.supp:halt_on_error=1:second_deadlock_stack=1"
 
 case "$kind" in
-  asan) exec "$build/bin/horngate_tests" --gtest_brief=1 "$@" ;;
+  asan)
+    "$build/bin/keras_tests" --gtest_brief=1 "$@"
+    exec "$build/bin/horngate_tests" --gtest_brief=1 "$@" ;;
   # The libraries of plug-in engines synchronise where the thread sanitizer cannot see it: their tests are skipped. GCC 12's
   # does not know the address layouts of newer kernels.
   tsan)
     export HORNGATE_HOME="$PWD/$build/no-engines"
+    setarch -R "$build/bin/keras_tests" --gtest_brief=1 "$@"
     exec setarch -R "$build/bin/horngate_tests" --gtest_brief=1 "$@" ;;
   # Python itself is not built for it: the run time is loaded first, and what Python never frees is no leak of ours.
   fuzz)

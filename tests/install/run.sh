@@ -13,6 +13,7 @@ mv "$work/first" "$work/prefix"
 cmake -S "$here" -B "$work/app" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Debug
 cmake --build "$work/app"
 "$work/app/app"
+(cd "$work" && "$work/app/models")
 
 root="$(cd "$here/../.." && pwd)"
 python="$root/.venv/bin/python"

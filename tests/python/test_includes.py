@@ -115,6 +115,7 @@ def test_api_knows_no_engine_from_inside():
             "plan",
             "engines/native includes",
         ),
+        ("src/keras/files/bytes.h", '#include "ir/node.h"', "ir", "keras includes no other folder"),
         ("src/engines/cntk/lower.cpp", '#include "onnx/lower.h"', "engines/onnx", "engines/common"),
     ],
 )
@@ -126,6 +127,12 @@ def test_an_include_against_the_order_is_named(file, include, target, rule):
     path = re.search(r'["<](.*)[">]', include)[1]
     line = len(text.splitlines()) + 1
     assert fault.startswith(f'{file}:{line} includes "{path}" of {target};') and rule in fault
+
+
+def test_models_use_what_users_have():
+    """src/keras is built on public headers alone, and nothing in src/ needs it."""
+    assert MAP["keras"] == set()
+    assert [name for name, below in MAP.items() if "keras" in below] == []
 
 
 def test_a_new_folder_must_be_shown():

@@ -8,8 +8,8 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def blocks(language):
-    return re.findall(rf"```{language}\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+def blocks(language, page="README.md"):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.S)
 
 
 def test_python_block_learns():
@@ -28,3 +28,8 @@ def test_cpp_block_is_the_program_that_the_install_test_builds():
     (code,) = blocks("cpp")
     for line in filter(None, code.splitlines()):
         assert line in program, line
+
+
+def test_the_page_of_models_shows_a_program_that_the_install_test_runs():
+    (code,) = blocks("cpp", "docs/models.md")
+    assert (ROOT / "tests/install/models.cpp").read_text().endswith(code)

@@ -1,0 +1,209 @@
+// Models: graphs of layers that can be trained, run and saved. Copies of a handle are the same model.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "horngate/keras/callbacks.h"
+#include "horngate/keras/data.h"
+#include "horngate/keras/layer.h"
+#include "horngate/keras/layers_core.h"
+#include "horngate/keras/losses.h"
+#include "horngate/keras/metrics.h"
+#include "horngate/keras/optimizers.h"
+
+namespace horngate::keras {
+
+class Network;
+class Trainer;
+
+/// Metrics: a list for all outputs, or lists by the names of outputs.
+class MetricChoices {
+ public:
+  using List = std::vector<Metric>;
+  using Named = std::map<std::string, List>;
+
+  MetricChoices() = default;
+  MetricChoices(std::initializer_list<Metric> all) : all_(all) {}
+  MetricChoices(List all) : all_(std::move(all)) {}
+  MetricChoices(Named named) : named_(std::move(named)) {}
+  const List& all() const { return all_; }
+  const Named& named() const { return named_; }
+
+ private:
+  List all_;
+  Named named_;
+};
+
+struct CompileOptions {
+  Optimizer optimizer = "rmsprop";
+  PerOutput<Loss> loss = {};
+  MetricChoices metrics = {};
+  PerOutput<double> loss_weights = {};
+  PerOutput<std::string> sample_weight_mode = {};  // "temporal": weights of (samples, time)
+  MetricChoices weighted_metrics = {};
+};
+
+/// A batch that a generator gives: inputs, targets and, perhaps, weights of samples.
+struct Batch {
+  Data x;
+  Data y = {};
+  Data sample_weight = {};
+};
+/// Gives batches, again and again; nothing ends an epoch early.
+using Generator = std::function<std::optional<Batch>()>;
+
+/// Weights of classes, by their number.
+using ClassWeights = std::map<int64_t, double>;
+
+struct ValidationData {
+  Data x;
+  Data y = {};
+  Data sample_weight = {};
+};
+
+struct FitOptions {
+  int64_t batch_size = 32;
+  int64_t epochs = 1;
+  int verbose =
+      1;  // 0: silent, 1: a bar (quiet if standard output is no terminal), 2: a line per epoch
+  Callbacks callbacks = {};
+  double validation_split = 0.0;  // this part of the data, its end, is kept for validation
+  std::optional<ValidationData> validation_data = {};
+  bool shuffle = true;
+  std::optional<uint64_t> shuffle_seed = {};  // unset: another order in each process
+  ClassWeights class_weight = {};
+  Data sample_weight = {};
+  int64_t initial_epoch = 0;
+  int64_t validation_freq = 1;  // epochs between two validations
+};
+
+struct FitGeneratorOptions {
+  int64_t steps_per_epoch = 0;  // batches of an epoch
+  int64_t epochs = 1;
+  int verbose = 1;
+  Callbacks callbacks = {};
+  std::optional<ValidationData> validation_data = {};
+  int64_t validation_freq = 1;
+  int64_t validation_batch_size = 32;
+  ClassWeights class_weight = {};
+  int64_t initial_epoch = 0;
+};
+
+struct EvaluateOptions {
+  int64_t batch_size = 32;
+  Data sample_weight = {};
+};
+
+struct PredictOptions {
+  int64_t batch_size = 32;
+};
+
+struct TrainOptions {
+  Data sample_weight = {};
+  ClassWeights class_weight = {};
+  bool reset_metrics = true;
+};
+
+struct SaveOptions {
+  bool include_optimizer = true;
+};
+
+struct LoadWeightsOptions {
+  bool by_name = false;        // layers that have the same name; others keep their weights
+  bool skip_mismatch = false;  // with by_name: leave out layers whose weights have other shapes
+};
+
+struct ModelOptions {
+  std::string name = {};
+};
+
+struct SummaryOptions {
+  int64_t line_length = 0;             // 0: 65, or 98 with connections
+  std::vector<double> positions = {};  // of the columns, as parts of the line
+};
+
+class HORNGATE_API Model : public Layer {
+ public:
+  Model() = default;
+  /// From inputs, which come from Input, to results of layers.
+  /// Example: keras::Model net(x, keras::Dense(10)(x));
+  Model(const Values& inputs, const Values& outputs, const ModelOptions& options = {});
+  explicit Model(std::shared_ptr<Network> network);
+
+  Values inputs() const;
+  Values outputs() const;
+  std::vector<std::string> input_names() const, output_names() const;
+  /// By decreasing depth, as files have them.
+  Layers layers() const;
+  /// ValueError, which lists the names, for one that is not there.
+  Layer get_layer(std::string_view name) const;
+  /// The table that Keras prints.
+  std::string summary(const SummaryOptions& options = {}) const;
+  /// The structure, without weights, for model_from_json here and in Python.
+  std::string to_json() const;
+  /// The graph in Graphviz's language.
+  std::string to_dot(bool show_shapes = false) const;
+
+  /// How to train. Weights keep their values; what an earlier optimizer remembers is gone.
+  void compile(const CompileOptions& options) const;
+  bool is_compiled() const;
+  const CompileOptions& compiled() const;
+  const Optimizer& optimizer() const { return compiled().optimizer; }
+  /// "loss", then metrics, as fit, evaluate and train_on_batch give them.
+  std::vector<std::string> metrics_names() const;
+  /// Adds to the loss; before compile.
+  void add_loss(const Tensor& loss) const;
+
+  History fit(const Data& x, const Data& y, const FitOptions& options = {}) const;
+  History fit_generator(const Generator& generator, const FitGeneratorOptions& options) const;
+  /// The values of metrics_names.
+  std::vector<double> evaluate(const Data& x, const Data& y,
+                               const EvaluateOptions& options = {}) const;
+  std::vector<double> evaluate_generator(const Generator& generator, int64_t steps) const;
+  /// May be called from many threads at once.
+  Array predict(const Data& x, const PredictOptions& options = {}) const;
+  Arrays predict_all(const Data& x, const PredictOptions& options = {}) const;
+  std::vector<double> train_on_batch(const Data& x, const Data& y,
+                                     const TrainOptions& options = {}) const;
+  std::vector<double> test_on_batch(const Data& x, const Data& y,
+                                    const TrainOptions& options = {}) const;
+  Arrays predict_on_batch(const Data& x) const;
+  void reset_metrics() const;
+
+  /// Everything, into a .h5 file that Keras 2.3.1 reads. The file is whole or as it was before.
+  void save(const std::string& path, const SaveOptions& options = {}) const;
+  /// Weights alone, into .h5 or .safetensors.
+  void save_weights(const std::string& path) const;
+  /// From files of save and save_weights, here or in Python. All weights fit, or none is changed.
+  void load_weights(const std::string& path, const LoadWeightsOptions& options = {}) const;
+
+  /// For callbacks: fit ends after this batch.
+  void stop_training() const;
+
+  Network& network() const;
+
+ private:
+  Trainer& trainer() const;
+};
+
+/// A model whose layers stand in a row.
+class HORNGATE_API Sequential : public Model {
+ public:
+  explicit Sequential(const ModelOptions& options = {});
+  Sequential(std::initializer_list<Layer> layers, const ModelOptions& options = {});
+  /// The first layer says its input_shape, or the first data tell.
+  void add(const Layer& layer) const;
+};
+
+/// The model that to_json described, here or in Python: with new weights, not compiled.
+[[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
+                                                 const CustomLayers& custom_layers = {},
+                                                 const Lambdas& lambdas = {});
+
+}  // namespace horngate::keras

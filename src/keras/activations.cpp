@@ -1,0 +1,67 @@
+// Activations by name.
+#include <map>
+
+#include "horngate/error.h"
+#include "horngate/keras/objects.h"
+#include "horngate/ops/elementwise.h"
+#include "horngate/ops/linalg.h"
+#include "horngate/ops/nn.h"
+#include "horngate/ops/values.h"
+#include "keras/named.h"
+
+namespace horngate::keras {
+namespace {
+
+// Of more than two dimensions Keras writes it out.
+Tensor softmax_of(const Tensor& x) {
+  if (x.ndim() == 2) return softmax(x);
+  if (x.ndim() < 2)
+    throw ValueError("softmax: x must have at least 2 dimensions; got " + x.shape().str() + ".");
+  const Tensor e = exp(x - max(x, {.axis = -1, .keepdims = true}));
+  return e / sum(e, {.axis = -1, .keepdims = true});
+}
+
+Tensor selu(const Tensor& x) {
+  return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717);
+}
+
+using Function1 = Tensor (*)(const Tensor&);
+const std::map<std::string, Function1>& table() {
+  static const std::map<std::string, Function1> kTable = {
+      {"elu", [](const Tensor& x) { return elu(x); }},
+      {"exponential", [](const Tensor& x) { return exp(x); }},
+      {"hard_sigmoid", [](const Tensor& x) { return hard_sigmoid(x); }},
+      {"linear", [](const Tensor& x) { return x; }},
+      {"relu", [](const Tensor& x) { return relu(x); }},
+      {"selu", selu},
+      {"sigmoid", [](const Tensor& x) { return sigmoid(x); }},
+      {"softmax", softmax_of},
+      {"softplus", [](const Tensor& x) { return softplus(x); }},
+      {"softsign", [](const Tensor& x) { return softsign(x); }},
+      {"tanh", [](const Tensor& x) { return tanh(x); }},
+      // Of tf.keras.
+      {"swish", [](const Tensor& x) { return x * sigmoid(x); }},
+  };
+  return kTable;
+}
+
+Function1 find(const std::string& name, const std::string& where) {
+  const auto found = table().find(name);
+  if (found != table().end()) return found->second;
+  std::string known;
+  for (const auto& [key, ignored] : table()) known += (known.empty() ? "\"" : ", \"") + key + "\"";
+  unknown_name(where, "activation", name, known);
+}
+
+}  // namespace
+
+ActivationFunction::ActivationFunction(const char* name) : Named(name, find(name, "activation")) {}
+
+ActivationFunction ActivationFunction::from(const Json& config, const std::string& where) {
+  if (config.is_null()) return {};
+  const std::string name = NamedConfig(config, where).name;
+  (void)find(name, where);
+  return ActivationFunction(name);
+}
+
+}  // namespace horngate::keras

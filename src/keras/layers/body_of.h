@@ -1,0 +1,108 @@
+// What all layers with options share: the body keeps its arguments, whose `fields` are its configuration.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "horngate/horngate.h"
+#include "horngate/keras/layer.h"
+#include "horngate/keras/layers_core.h"
+#include "keras/fields.h"
+
+namespace horngate::keras {
+
+template <class Arguments>
+class BodyOf : public Body {
+ public:
+  using ArgumentsType = Arguments;
+  explicit BodyOf(Arguments arguments) : o(std::move(arguments)) {}
+  Json config() const override { return config_of(o); }
+
+ protected:
+  Arguments o;
+};
+
+/// A size that must be positive: "Dense: units must be positive; got 0."
+inline void check_count(const char* class_name, const char* what, int64_t got) {
+  if (got < 1)
+    throw ValueError(std::string(class_name) + ": " + what + " must be positive; got " +
+                     std::to_string(got) + ".");
+}
+
+/// The size along an axis: a number where it is known.
+inline ShapeArg::Entry size_of(const Tensor& x, size_t axis) {
+  const Dim d = x.shape()[axis];
+  if (d.known()) return d;
+  return index(shape(x), static_cast<int64_t>(axis));
+}
+
+/// Nothing but the common options.
+struct NoArguments {};
+template <class V>
+void fields(V&, Like<NoArguments> auto&) {}
+
+template <class O>
+LayerOptions common_options(const O& o) {
+  LayerOptions result{.name = o.name, .trainable = o.trainable, .dtype = o.dtype};
+  if (o.batch_input_shape) {
+    result.batch_input_shape = *o.batch_input_shape;
+  } else if (o.input_shape) {
+    Ints dims{Shape::kUnknown};
+    for (const int64_t d : o.input_shape->dims()) dims.push_back(d);
+    result.batch_input_shape = Shape(dims);
+  }
+  return result;
+}
+
+/// A layer from arguments and the options that hold the common part.
+template <class B, class O>
+Layer make_layer(typename B::ArgumentsType arguments, const O& options) {
+  auto body = std::make_shared<B>(std::move(arguments));
+  body->set_options(common_options(options));
+  return Layer(std::move(body));
+}
+
+inline const Lambdas kNoLambdas;
+/// What is needed to make layers that hold others.
+struct LoadContext {
+  const CustomLayers& custom;
+  const Lambdas& lambdas = kNoLambdas;
+};
+
+using LayerTable = std::map<std::string, std::shared_ptr<Body> (*)(const Json& config,
+                                                                   const LoadContext& context)>;
+
+LayerOptions read_common(const Json& config);
+
+/// For the table: a layer from its configuration.
+template <class B>
+std::shared_ptr<Body> make_from(const Json& config, const LoadContext&) {
+  LayerOptions common = read_common(config);
+  typename B::ArgumentsType arguments;
+  Reader reader{config, common.name};
+  fields(reader, arguments);
+  auto body = std::make_shared<B>(std::move(arguments));
+  body->set_options(std::move(common));
+  return body;
+}
+
+/// A layer of any class: {"class_name": .., "config": ..}.
+std::shared_ptr<Body> layer_from(const Json& description, const LoadContext& context);
+
+// One for each file of layers.
+void add_convolutional_layers(LayerTable& table);
+void add_core_layers(LayerTable& table);
+void add_merge_layers(LayerTable& table);
+void add_activation_layers(LayerTable& table);
+void add_noise_layers(LayerTable& table);
+void add_normalization_layers(LayerTable& table);
+void add_local_layers(LayerTable& table);
+void add_padding_layers(LayerTable& table);
+void add_pooling_layers(LayerTable& table);
+void add_embedding_layers(LayerTable& table);
+void add_recurrent_layers(LayerTable& table);
+void add_wrapper_layers(LayerTable& table);
+
+}  // namespace horngate::keras

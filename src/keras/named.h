@@ -1,0 +1,31 @@
+// Finding an object by its Keras name or configuration.
+#pragma once
+
+#include <string>
+
+#include "horngate/error.h"
+#include "horngate/keras/json.h"
+
+namespace horngate::keras {
+
+/// Class and options of "name", {"class_name": .., "config": ..} or null.
+struct NamedConfig {
+  std::string name;
+  Json config;
+
+  NamedConfig(const Json& j, const std::string& where) {
+    if (j.is_string()) {
+      name = j.as_string(where);
+    } else {
+      name = j.at("class_name", where).as_string(where);
+      if (const Json* found = j.find("config")) config = *found;
+    }
+  }
+};
+
+[[noreturn]] inline void unknown_name(const std::string& where, const char* kind,
+                                      const std::string& name, const std::string& known) {
+  throw ValueError(where + ": " + kind + " must be one of " + known + "; got \"" + name + "\".");
+}
+
+}  // namespace horngate::keras

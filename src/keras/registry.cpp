@@ -1,0 +1,80 @@
+// All classes of layers, by name.
+#include "horngate/config.h"
+#include "keras/layers/body_of.h"
+#include "keras/layers/input.h"
+#include "keras/network.h"
+
+namespace horngate::keras {
+namespace {
+
+const LayerTable& table() {
+  static const LayerTable kTable = [] {
+    LayerTable t;
+    add_convolutional_layers(t);
+    add_core_layers(t);
+    add_merge_layers(t);
+    add_activation_layers(t);
+    add_noise_layers(t);
+    add_normalization_layers(t);
+    add_local_layers(t);
+    add_padding_layers(t);
+    add_pooling_layers(t);
+    add_embedding_layers(t);
+    add_recurrent_layers(t);
+    add_wrapper_layers(t);
+    return t;
+  }();
+  return kTable;
+}
+
+// The bytes of a Python function are never run.
+std::shared_ptr<Body> lambda_from(const Json& config, const LoadContext& context) {
+  LayerOptions common = read_common(config);
+  const auto found = context.lambdas.find(common.name);
+  if (found == context.lambdas.end())
+    throw ValueError(
+        "layer " + common.name +
+        " is a Lambda, whose function cannot be taken from a file: give it in lambdas, {{\"" +
+        common.name + "\", [](const K::Tensor& x) { .. }}}.");
+  auto body = std::make_shared<LambdaBody>(found->second);
+  body->set_options(std::move(common));
+  return body;
+}
+
+}  // namespace
+
+LayerOptions read_common(const Json& config) {
+  LayerOptions o;
+  Reader reader{config, "layer"};
+  reader("name", o.name);
+  reader.where = o.name;
+  std::optional<bool> trainable;
+  reader("trainable", trainable);
+  o.trainable = trainable.value_or(true);
+  reader("batch_input_shape", o.batch_input_shape);
+  // tf.keras has {"class_name": "Policy", "config": {"name": "float32"}} for mixed precision.
+  if (const Json* dtype = config.find("dtype"); dtype && dtype->is_string())
+    from_json(*dtype, o.dtype, o.name);
+  return o;
+}
+
+std::shared_ptr<Body> layer_from(const Json& description, const LoadContext& context) {
+  const std::string& name = description.at("class_name", "layer").as_string("class_name");
+  const Json& config = description.at("config", name);
+  if (const auto found = context.custom.find(name); found != context.custom.end()) {
+    std::shared_ptr<Body> body = found->second(config);
+    body->set_options(read_common(config));
+    return body;
+  }
+  if (name == "Model" || name == "Functional" || name == "Network")
+    return Network::from_config(config, context);
+  if (name == "Sequential") return Network::sequential_from_config(config, context);
+  if (name == "Lambda") return lambda_from(config, context);
+  const auto found = table().find(name);
+  if (found != table().end()) return found->second(config, context);
+  const Json* layer_name = config.find("name");
+  throw ValueError("layer " + (layer_name ? layer_name->dump() : "without a name") + ": class " +
+                   name + " is not one of Keras's; give it in custom_layers.");
+}
+
+}  // namespace horngate::keras

@@ -1,0 +1,194 @@
+#include "keras/saved_weights.h"
+
+#include <algorithm>
+
+#include "keras/convert_weights.h"
+#include "keras/files/safetensors.h"
+
+namespace horngate::keras {
+
+using namespace files;
+
+int64_t SavedWeights::elements() const {
+  int64_t sum = 0;
+  for (const SavedLayer& layer : layers)
+    for (const SavedWeight& w : layer.weights)
+      if (__builtin_add_overflow(sum, checked_product(w.dims), &sum))
+        throw ValueError(file + ": has more than 2^63 numbers.");
+  return sum;
+}
+
+std::vector<std::string> read_names(const hdf5::Object& object, const std::string& name) {
+  if (object.has_attribute(name)) return object.attribute(name).texts();
+  std::vector<std::string> all;
+  for (int i = 0; object.has_attribute(name + std::to_string(i)); ++i)
+    for (std::string& text : object.attribute(name + std::to_string(i)).texts())
+      all.push_back(std::move(text));
+  return all;
+}
+
+// Parts as equal as can be, as few as fit: what Keras does.
+void write_names(hdf5::AttributeWriter& to, const std::string& name,
+                 const std::vector<std::string>& texts) {
+  constexpr size_t kLimit = 64'512;
+  const size_t n = texts.size();
+  const auto part = [&](size_t i, size_t parts) {
+    const size_t small = n / parts, large = n % parts;
+    const size_t begin = i * small + std::min(i, large), end = begin + small + (i < large);
+    return std::vector<std::string>(texts.begin() + static_cast<ptrdiff_t>(begin),
+                                    texts.begin() + static_cast<ptrdiff_t>(end));
+  };
+  const auto bytes = [](const std::vector<std::string>& list) {
+    size_t width = 0;
+    for (const std::string& text : list) width = std::max(width, text.size());
+    return width * list.size();
+  };
+  size_t parts = 1;
+  for (bool fits = false; !fits; parts += !fits) {
+    fits = true;
+    for (size_t i = 0; i < parts && fits; ++i) fits = bytes(part(i, parts)) <= kLimit;
+    if (!fits && parts > n)
+      throw ValueError("save: a name must have at most " + std::to_string(kLimit) + " bytes.");
+  }
+  if (parts == 1) {
+    to.set_texts(name, texts);
+    return;
+  }
+  for (size_t i = 0; i < parts; ++i) to.set_texts(name + std::to_string(i), part(i, parts));
+}
+
+Array read_array(const hdf5::Dataset& data) {
+  Array a(data.type().dtype, data.space().dims);
+  data.read({static_cast<std::byte*>(a.raw()), a.nbytes()});
+  return a;
+}
+
+SavedWeights read_h5_weights(const std::string& file, const hdf5::Group& group) {
+  SavedWeights saved{.file = file};
+  // Keras 1 wrote neither.
+  saved.keras_version =
+      group.has_attribute("keras_version") ? group.attribute("keras_version").text() : "1";
+  if (group.has_attribute("backend")) saved.backend = group.attribute("backend").text();
+  for (const std::string& name : read_names(group, "layer_names")) {
+    const hdf5::Group layer = group.group(name);
+    SavedLayer& to = saved.layers.emplace_back(SavedLayer{name, {}});
+    for (const std::string& weight : read_names(layer, "weight_names")) {
+      const hdf5::Dataset data = layer.dataset(weight);
+      to.weights.push_back({weight, data.space().dims, [data] { return read_array(data); }});
+    }
+  }
+  return saved;
+}
+
+SavedWeights read_safetensors_weights(const std::string& file) {
+  const auto reader = std::make_shared<safetensors::Reader>(file);
+  SavedWeights saved{.file = file, .keras_version = "2.3.1", .backend = "tensorflow"};
+  // Tensors are "layer|weight" in the order of layers; names of weights have slashes themselves.
+  const auto found = reader->metadata().find("layers");
+  if (found == reader->metadata().end())
+    throw ValueError(file + ": has no metadata \"layers\", so it was not written by save_weights.");
+  const Json order = Json::parse(found->second, file + ": layers");
+  for (const Json& entry : order.as_list(file + ": layers")) {
+    SavedLayer& layer = saved.layers.emplace_back();
+    layer.name = entry.at("name", file).as_string(file);
+    for (const Json& name : entry.at("weights", file).as_list(file)) {
+      const safetensors::Tensor& tensor = reader->tensor(layer.name + "|" + name.as_string(file));
+      layer.weights.push_back({name.as_string(file), tensor.dims, [reader, &tensor] {
+                                 Array a(tensor.dtype, tensor.dims);
+                                 reader->read(tensor,
+                                              {static_cast<std::byte*>(a.raw()), a.nbytes()});
+                                 return a;
+                               }});
+    }
+  }
+  return saved;
+}
+
+namespace {
+
+/// "dense_1/kernel:0" -> "kernel"
+std::string short_name(const std::string& name) {
+  const size_t slash = name.rfind('/');
+  const std::string last = slash == std::string::npos ? name : name.substr(slash + 1);
+  return last.substr(0, last.find(':'));
+}
+
+/// The saved weights of a model that is inside of another are in an order that depends on what was trainable when it
+/// was saved: names decide where they are the same, the order where they are not.
+std::vector<SavedWeight> arranged(const std::vector<SavedWeight>& saved,
+                                  const std::vector<Weight>& wanted) {
+  const auto bare = [](const std::string& name) { return name.substr(0, name.rfind(':')); };
+  std::vector<SavedWeight> result;
+  for (const Weight& w : wanted) {
+    const auto found = std::find_if(saved.begin(), saved.end(),
+                                    [&](const SavedWeight& s) { return bare(s.name) == w.name; });
+    if (found == saved.end()) return saved;
+    result.push_back(*found);
+  }
+  return result;
+}
+
+class Matcher {
+ public:
+  Matcher(const SavedWeights& saved, const LoadWeightsOptions& options)
+      : saved_(saved), options_(options) {}
+
+  void add(const SavedLayer& from, Body& layer) {
+    const std::vector<Weight> wanted = layer.weights();
+    std::vector<SavedWeight> given =
+        converted(layer, from.weights, saved_.keras_version, saved_.backend);
+    const std::string place = saved_.file + ": layer " + from.name;
+    if (given.size() != wanted.size()) {
+      if (options_.skip_mismatch) return;
+      throw ValueError(place + ": has " + std::to_string(given.size()) + " weights; layer " +
+                       layer.name() + " needs " + std::to_string(wanted.size()) + ".");
+    }
+    given = arranged(given, wanted);
+    Assignments mine;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (Shape(given[i].dims) != wanted[i].variable.shape()) {
+        if (options_.skip_mismatch) return;
+        throw ValueError(place + ": " + given[i].name + " has the shape " +
+                         Shape(given[i].dims).str() + "; " + short_name(wanted[i].name) +
+                         " of layer " + layer.name() + " needs " +
+                         wanted[i].variable.shape().str() + ".");
+      }
+      mine.emplace_back(wanted[i].variable, given[i].read);
+    }
+    result_.insert(result_.end(), mine.begin(), mine.end());
+  }
+  Assignments take() { return std::move(result_); }
+
+ private:
+  const SavedWeights& saved_;
+  const LoadWeightsOptions& options_;
+  Assignments result_;
+};
+
+}  // namespace
+
+Assignments match_weights(const SavedWeights& saved,
+                          const std::vector<std::shared_ptr<Body>>& layers,
+                          const LoadWeightsOptions& options) {
+  Matcher matcher(saved, options);
+  if (options.by_name) {
+    for (const SavedLayer& from : saved.layers)
+      for (const auto& layer : layers)
+        if (layer->name() == from.name && !(from.weights.empty() && layer->weights().empty()))
+          matcher.add(from, *layer);
+    return matcher.take();
+  }
+  std::vector<const SavedLayer*> with;
+  for (const SavedLayer& layer : saved.layers)
+    if (!layer.weights.empty()) with.push_back(&layer);
+  std::vector<Body*> wanted;
+  for (const auto& layer : layers)
+    if (!layer->weights().empty()) wanted.push_back(layer.get());
+  if (with.size() != wanted.size())
+    throw ValueError(saved.file + ": has " + std::to_string(with.size()) +
+                     " layers with weights; the model has " + std::to_string(wanted.size()) + ".");
+  for (size_t i = 0; i < with.size(); ++i) matcher.add(*with[i], *wanted[i]);
+  return matcher.take();
+}
+
+}  // namespace horngate::keras

@@ -1,0 +1,50 @@
+// Weights in files: read as they are named there, fitted to layers.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "horngate/keras/model.h"
+#include "keras/files/hdf5_reader.h"
+#include "keras/files/hdf5_writer.h"
+
+namespace horngate::keras {
+
+struct SavedWeight {
+  std::string name;
+  Ints dims;
+  std::function<Array()> read;
+};
+
+struct SavedLayer {
+  std::string name;
+  std::vector<SavedWeight> weights;
+};
+
+struct SavedWeights {
+  std::string file, keras_version = {}, backend = {};
+  std::vector<SavedLayer> layers = {};
+  /// Of all weights together.
+  int64_t elements() const;
+};
+
+/// A list of names, which Keras splits when it is long: "layer_names", or "layer_names0", "layer_names1", ..
+std::vector<std::string> read_names(const files::hdf5::Object& object, const std::string& name);
+void write_names(files::hdf5::AttributeWriter& to, const std::string& name,
+                 const std::vector<std::string>& texts);
+
+SavedWeights read_h5_weights(const std::string& file, const files::hdf5::Group& group);
+SavedWeights read_safetensors_weights(const std::string& file);
+
+/// A data set as an array.
+Array read_array(const files::hdf5::Dataset& data);
+
+/// Which saved array each weight of the layers gets: by the order of layers, or by their names. ValueError, with file,
+/// layer and weight, if something does not fit.
+using Assignments = std::vector<std::pair<Variable, std::function<Array()>>>;
+Assignments match_weights(const SavedWeights& saved,
+                          const std::vector<std::shared_ptr<Body>>& layers,
+                          const LoadWeightsOptions& options);
+
+}  // namespace horngate::keras

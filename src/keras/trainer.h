@@ -1,0 +1,85 @@
+// Training of one model: its functions, and data as they take them.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "horngate/keras/model.h"
+#include "keras/network.h"
+
+namespace horngate::keras {
+
+/// Arrays as the functions take them, with samples along axis 0.
+struct Feeds {
+  Arrays inputs, targets, weights;  // weights: one for each target
+  int64_t samples = 0;
+
+  /// The samples [begin, end).
+  Feeds rows(int64_t begin, int64_t end) const;
+  /// Those with these numbers, copied.
+  Feeds pick(std::span<const int64_t> numbers) const;
+};
+
+class Trainer {
+ public:
+  explicit Trainer(Network& network) : network_(network) {}
+
+  void compile(const CompileOptions& options);
+  bool is_compiled() const { return is_compiled_; }
+  const CompileOptions& options() const;
+  const std::vector<std::string>& names() const;
+  void add_loss(const Tensor& loss) { losses_.push_back(loss); }
+
+  /// Data for `function` ("fit"), checked: counts, names, shapes.
+  Feeds standardize(const char* function, const Data& x, const Data& y, const Data& sample_weight,
+                    const ClassWeights& class_weight);
+  Arrays standardize_inputs(const char* function, const Data& x);
+
+  /// Makes the training step, and with it the optimizer's state.
+  void prepare();
+  /// One step; the values of names().
+  std::vector<double> train(const Feeds& batch);
+  std::vector<double> test(const Feeds& batch);
+  /// All of it, in batches; metrics begin anew.
+  std::vector<double> evaluate(const Feeds& data, int64_t batch_size);
+  Arrays predict(const Arrays& inputs);
+  void reset_metrics();
+
+  std::atomic<bool> stops{false};
+
+ private:
+  struct Output {
+    std::string name;
+    Loss loss;
+    double weight = 1;
+    bool is_temporal = false;
+    Value value;
+    Tensor target = {}, sample_weight = {};
+    std::vector<Metric> metrics = {}, weighted = {};
+  };
+  void choose_metrics(const MetricChoices& choices, bool are_weighted);
+  Function make_step(bool trains);
+  std::vector<double> run(bool trains, const Feeds& batch);
+  std::string unique_name(const std::string& name, const Output& output) const;
+  Array weights_for(const char* function, const Output& output, const Array& target,
+                    const Array& given, const ClassWeights& classes) const;
+
+  Network& network_;
+  CompileOptions options_;
+  bool is_compiled_ = false;
+  std::vector<Output> outputs_;  // with those that have no loss
+  std::vector<Metric> output_losses_;
+  Tensors losses_;
+  std::vector<std::string> names_;
+  Tensor total_loss_;
+  std::vector<Update> metric_updates_;
+  Tensors results_;        // the loss, then metrics after their updates
+  Function train_, test_;  // made when they are first needed
+  std::mutex predict_mutex_;
+  Function predict_;
+};
+
+}  // namespace horngate::keras

@@ -1,0 +1,166 @@
+// Models: training, callbacks, files, and what they refuse.
+#include <gtest/gtest.h>
+#include <horngate/keras.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "error_of.h"
+
+namespace horngate::keras {
+namespace {
+
+using testing::error_of;
+
+struct Samples {
+  Array x, y;
+};
+
+/// Points, and on which side of a line they lie.
+Samples samples(int64_t n) {
+  Samples s{Array(DType::float32, {n, 2}), Array(DType::float32, {n, 1})};
+  for (int64_t i = 0; i < n; ++i) {
+    const float a = static_cast<float>(i % 17) / 17, b = static_cast<float>(i % 11) / 11;
+    s.x.data<float>()[2 * i] = a;
+    s.x.data<float>()[2 * i + 1] = b;
+    s.y.data<float>()[i] = a > b ? 1.0f : 0.0f;
+  }
+  return s;
+}
+
+Sequential classifier() {
+  Sequential net(
+      {Dense(16, {.activation = "relu", .input_shape = {2}}), Dense(1, {.activation = "sigmoid"})});
+  net.compile({.optimizer = Adam({.learning_rate = 0.02}),
+               .loss = "binary_crossentropy",
+               .metrics = {"accuracy"}});
+  return net;
+}
+
+std::string temporary(const char* name) {
+  return (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string();
+}
+
+TEST(Fit, Learns) {
+  const Samples s = samples(500);
+  const Sequential net = classifier();
+  const History history =
+      net.fit(s.x, s.y, {.epochs = 30, .verbose = 0, .validation_split = 0.2, .shuffle_seed = 1});
+  EXPECT_EQ(history["loss"].size(), 30u);
+  EXPECT_LT(history["loss"].back(), 0.5 * history["loss"][0]);
+  EXPECT_GT(net.evaluate(s.x, s.y)[1], 0.9);
+  EXPECT_EQ(net.metrics_names(), (std::vector<std::string>{"loss", "accuracy"}));
+  EXPECT_EQ(net.predict(s.x, {.batch_size = 33}).dims(), (Ints{500, 1}));
+}
+
+TEST(Fit, CallbacksStopAndRestore) {
+  const Samples s = samples(100);
+  const Sequential net = classifier();
+  int64_t epochs = 0, batches = 0;
+  const Callback count = LambdaCallback(
+      {.on_epoch_end = [&](int64_t, Logs&) { ++epochs; },
+       .on_batch_end = [&](int64_t,
+                           const Logs& logs) { batches += logs.find("loss") != nullptr; }});
+  const Callback stop = EarlyStopping(
+      {.monitor = "loss", .min_delta = 1e9, .patience = 2, .restore_best_weights = true});
+  (void)net.fit(s.x, s.y,
+                {.batch_size = 30, .epochs = 20, .verbose = 0, .callbacks = {count, stop}});
+  EXPECT_EQ(epochs, 3);  // the first counts as better than nothing
+  EXPECT_EQ(batches, 12);
+  (void)net.fit(
+      s.x, s.y,
+      {.epochs = 2, .verbose = 0, .callbacks = {LearningRateScheduler([](int64_t e, double) {
+                                    return 0.5 / static_cast<double>(e + 1);
+                                  })}});
+  EXPECT_FLOAT_EQ(get_value(net.optimizer().learning_rate()).item<float>(), 0.25f);
+}
+
+TEST(Fit, ACsvFileHasALinePerEpoch) {
+  const Samples s = samples(40);
+  const std::string path = temporary("log.csv");
+  (void)classifier().fit(s.x, s.y, {.epochs = 3, .verbose = 0, .callbacks = {CSVLogger(path)}});
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "epoch,accuracy,loss");
+  EXPECT_EQ(lines[3][0], '2');
+  std::filesystem::remove(path);
+}
+
+TEST(Fit, GeneratorsGiveBatches) {
+  const Samples s = samples(60);
+  const Sequential net = classifier();
+  int64_t given = 0;
+  const Generator generator = [&]() -> std::optional<Batch> {
+    const int64_t begin = given++ % 6 * 10;
+    return Batch{s.x.rows(begin, begin + 10), s.y.rows(begin, begin + 10)};
+  };
+  const History history =
+      net.fit_generator(generator, {.steps_per_epoch = 6, .epochs = 2, .verbose = 0});
+  EXPECT_EQ(given, 12);
+  EXPECT_EQ(history["loss"].size(), 2u);
+}
+
+TEST(Predict, FromManyThreads) {
+  const Samples s = samples(64);
+  const Sequential net = classifier();
+  const std::vector<float> wanted = net.predict(s.x).to_vector<float>();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) wrong += net.predict(s.x).to_vector<float>() != wanted;
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Files, AModelComesBackAndGoesOn) {
+  const Samples s = samples(80);
+  const Sequential net = classifier();
+  (void)net.fit(s.x, s.y, {.epochs = 2, .verbose = 0});
+  const std::string path = temporary("net.h5");
+  net.save(path);
+  const Model again = load_model(path);
+  EXPECT_EQ(again.get_config(), net.get_config());
+  net.reset_metrics();  // those of fit
+  EXPECT_EQ(again.train_on_batch(s.x, s.y), net.train_on_batch(s.x, s.y));
+  EXPECT_EQ(again.predict(s.x).to_vector<float>(), net.predict(s.x).to_vector<float>());
+  std::filesystem::remove(path);
+}
+
+TEST(Files, ConfigurationsCannotAskForMoreThanTheFileHolds) {
+  const Sequential net({Dense(3, {.input_shape = {2}})});
+  const std::string path = temporary("bomb.h5");
+  net.save(path);
+  std::string bytes((std::istreambuf_iterator<char>(*std::make_unique<std::ifstream>(path))), {});
+  const size_t at = bytes.find("\"units\": 3,");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 11, "\"units\": 9,");
+  std::ofstream(path) << bytes;
+  EXPECT_NE(error_of([&] { (void)load_model(path); }).find("more numbers than the file holds"),
+            std::string::npos);
+  std::filesystem::remove(path);
+}
+
+TEST(Models, WrongCallsSayWhatToDo) {
+  const Samples s = samples(10);
+  const Sequential net({Dense(1, {.input_shape = {2}})});
+  EXPECT_NE(error_of([&] { (void)net.fit(s.x, s.y); }).find("compiled first"), std::string::npos);
+  net.compile({.loss = "mse"});
+  EXPECT_EQ(error_of([&] { (void)net.fit(s.y, s.y, {.verbose = 0}); }),
+            "fit: input " + net.input_names()[0] + " must have the shape (None, 2); got (10, 1).");
+  EXPECT_EQ(error_of([&] { (void)net.fit(s.x, s.y.rows(0, 5), {.verbose = 0}); }),
+            "fit: all arrays must have as many samples; got 10 and 5.");
+  EXPECT_NE(error_of([&] { (void)net.get_layer("nobody"); }).find("must be one of dense"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { (void)load_model("/no/such/file.h5"); }).find("/no/such/file.h5"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace horngate::keras

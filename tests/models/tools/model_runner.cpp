@@ -1,0 +1,119 @@
+// What a program does with models, as Python says: model_runner CASES.json RESULTS.json. A case is a list of steps, each an
+// object with "do" ("load", "from_json", "train", "test", "predict", "fit", "evaluate", "save", "save_weights",
+// "load_weights", "summary", "weights", "optimizer_weights"); the result is a list of what they gave.
+#include "arrays.h"
+
+namespace {
+
+using namespace horngate;
+using namespace horngate::keras;
+using namespace horngate::keras::tools;
+
+Json numbers(const std::vector<double>& values) {
+  Json::List list;
+  for (const double v : values) list.push_back(v);
+  return list;
+}
+
+Data data_of(const Json& step, const char* name) {
+  const Json* found = step.find(name);
+  return found && !found->is_null() ? Data(arrays_from(*found)) : Data();
+}
+
+ClassWeights class_weights(const Json& step) {
+  ClassWeights weights;
+  if (const Json* found = step.find("class_weight"))
+    for (const Json& pair : found->as_list("class_weight"))
+      weights[pair.as_list("pair")[0].as_int("class")] =
+          pair.as_list("pair")[1].as_number("weight");
+  return weights;
+}
+
+Json history_of(const History& history) {
+  Json j = Json::Object();
+  for (const auto& [name, values] : history.history) j.set(name, numbers(values));
+  return j;
+}
+
+class Runner {
+ public:
+  Json operator()(const Json& step) {
+    const std::string& what = step.at("do", "step").as_string("do");
+    const auto text = [&step](const char* name) { return step.at(name, "step").as_string(name); };
+    const auto flag = [&step](const char* name, bool standard) {
+      const Json* found = step.find(name);
+      return found ? found->as_bool(name) : standard;
+    };
+    const auto number = [&step](const char* name, int64_t standard) {
+      const Json* found = step.find(name);
+      return found ? found->as_int(name) : standard;
+    };
+    if (what == "load") {
+      // Lambdas that add their second input, scaled: those of InceptionResNetV2.
+      Lambdas lambdas;
+      if (const Json* scales = step.find("scales"))
+        for (const auto& [name, value] : scales->as_object("scales")) {
+          const double scale = value.as_number("scale");
+          lambdas.emplace(name, [scale](const Tensors& x) { return x[0] + x[1] * scale; });
+        }
+      model_ = load_model(text("path"), {.lambdas = lambdas, .compile = flag("compile", true)});
+      return {};
+    }
+    if (what == "from_json") return model_ = model_from_json(text("text")), Json();
+    if (what == "to_json") return model_.to_json();
+    if (what == "save")
+      return model_.save(text("path"), {.include_optimizer = flag("include_optimizer", true)}),
+             Json();
+    if (what == "save_weights") return model_.save_weights(text("path")), Json();
+    if (what == "load_weights")
+      return model_.load_weights(text("path"), {.by_name = flag("by_name", false),
+                                                .skip_mismatch = flag("skip_mismatch", false)}),
+             Json();
+    if (what == "summary") return model_.summary();
+    if (what == "names") return to_json(model_.metrics_names());
+    if (what == "weights") return arrays_to(model_.get_weights());
+    if (what == "optimizer_weights") return arrays_to(model_.optimizer().get_weights());
+    if (what == "predict")
+      return arrays_to(
+          model_.predict_all(data_of(step, "x"), {.batch_size = number("batch_size", 32)}));
+    if (what == "train" || what == "test") {
+      const TrainOptions o{.sample_weight = data_of(step, "sample_weight"),
+                           .class_weight = class_weights(step),
+                           .reset_metrics = flag("reset_metrics", true)};
+      const Data x = data_of(step, "x"), y = data_of(step, "y");
+      return numbers(what == "train" ? model_.train_on_batch(x, y, o)
+                                     : model_.test_on_batch(x, y, o));
+    }
+    if (what == "evaluate")
+      return numbers(model_.evaluate(data_of(step, "x"), data_of(step, "y"),
+                                     {.batch_size = number("batch_size", 32),
+                                      .sample_weight = data_of(step, "sample_weight")}));
+    if (what == "fit") {
+      const Json* split = step.find("validation_split");
+      return history_of(
+          model_.fit(data_of(step, "x"), data_of(step, "y"),
+                     {.batch_size = number("batch_size", 32),
+                      .epochs = number("epochs", 1),
+                      .verbose = 0,
+                      .validation_split = split ? split->as_number("validation_split") : 0.0,
+                      .shuffle = false,
+                      .class_weight = class_weights(step),
+                      .sample_weight = data_of(step, "sample_weight")}));
+    }
+    throw ValueError("step: do must be a known word; got \"" + what + "\".");
+  }
+
+ private:
+  Model model_;
+};
+
+Json run(const Json& test) {
+  Runner runner;
+  Json::List results;
+  for (const Json& step : test.as_list("steps")) results.push_back(runner(step));
+  return results;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return run_cases(argc, argv, run); }

@@ -1,0 +1,46 @@
+"""Core layers of the C++ library against Keras."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+import keras_cases  # noqa: E402
+from keras import layers  # noqa: E402
+from keras.models import Model, Sequential  # noqa: E402
+
+
+def numbers(*shape):
+    return np.random.default_rng(0).normal(size=shape).astype("float32")
+
+
+def test_core_layers():
+    a = layers.Input(shape=(4,))
+    b = layers.Input(shape=(4,))
+    shared = layers.Dense(4, activation="tanh", kernel_regularizer="l2", kernel_constraint="max_norm")
+    y = shared(layers.Activation("relu")(shared(a)))
+    other = layers.Dropout(0.5)(shared(b))
+    several = Model([a, b], [y, other])
+    keras_cases.check(
+        [
+            (several, [numbers(3, 4), numbers(3, 4)], False),
+            (
+                Sequential(
+                    [
+                        layers.Dense(5, activation="elu", activity_regularizer="l1", input_shape=(3, 4)),
+                        layers.Permute((2, 1)),
+                        layers.Reshape((3, 5)),
+                        layers.Flatten(),
+                        layers.Dense(3, use_bias=False, kernel_initializer="he_normal"),
+                        layers.RepeatVector(2),
+                        layers.ActivityRegularization(l1=0.1, l2=0.2),
+                    ]
+                ),
+                numbers(2, 3, 4),
+                True,
+            ),
+            (Sequential([layers.Masking(0.5, input_shape=(3, 2)), layers.Dense(2)]), numbers(2, 3, 2), False),
+            (Sequential([layers.SpatialDropout2D(0.3, input_shape=(3, 2, 2))]), numbers(2, 3, 2, 2), False),
+        ]
+    )

@@ -1,0 +1,202 @@
+"""Models of the C++ library beside those of Keras: training, files in both directions, weights by order and name."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
+import keras_cases  # noqa: E402
+from keras_cases import run_steps as run  # noqa: E402
+from keras import backend as K  # noqa: E402
+from keras import layers, models, optimizers  # noqa: E402
+
+def said(*arrays):
+    return [keras_cases.described(a) for a in arrays]
+
+
+def close(got, want, tolerance=1e-5):
+    assert len(got) == len(want)
+    for a, b in zip(got, want):
+        a = keras_cases.array_of(a) if isinstance(a, dict) else np.asarray(a)
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * (1 + np.max(np.abs(b), initial=0)))
+
+
+def data(n=24, features=6, classes=3, seed=0):
+    random = np.random.RandomState(seed)
+    x = random.rand(n, features).astype("float32")
+    return x, np.eye(classes, dtype="float32")[x[:, :classes].argmax(1)]
+
+
+def classifier(optimizer, metrics=("accuracy",)):
+    model = models.Sequential()
+    model.add(layers.Dense(8, activation="relu", kernel_regularizer="l2", input_shape=(6,)))
+    model.add(layers.Dense(3, activation="softmax"))
+    model.compile(optimizer, "categorical_crossentropy", metrics=list(metrics))
+    return model
+
+
+def several():
+    a, b = layers.Input((6,), name="left"), layers.Input((6,), name="right")
+    shared = layers.Dense(5, activation="tanh", name="shared")
+    y = layers.Dense(3, activation="softmax", name="kinds")(shared(a))
+    z = layers.Dense(1, name="amount")(shared(b))
+    model = models.Model([a, b], [y, z])
+    model.compile(
+        "adam",
+        {"kinds": "categorical_crossentropy", "amount": "mse"},
+        metrics={"kinds": ["accuracy"], "amount": ["mae"]},
+        loss_weights={"kinds": 1.0, "amount": 0.5},
+    )
+    return model
+
+
+OPTIMIZERS = {
+    "sgd": lambda: optimizers.SGD(0.05, momentum=0.9, nesterov=True, decay=0.01),
+    "rmsprop": lambda: optimizers.RMSprop(0.01),
+    "adam": lambda: optimizers.Adam(0.01, amsgrad=True, clipnorm=1.0),
+    "adadelta": lambda: optimizers.Adadelta(),
+    "nadam": lambda: optimizers.Nadam(0.01, clipvalue=0.5),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_training_goes_on_where_the_other_language_stopped(name, tmp_path):
+    x, y = data()
+    whole = classifier(OPTIMIZERS[name]())
+    first = str(tmp_path / "first.h5")
+    start = whole.get_weights()
+    for _ in range(3):
+        whole.train_on_batch(x, y)
+    whole.save(first)
+    wanted = [whole.train_on_batch(x, y) for _ in range(3)]
+    back = str(tmp_path / "back.h5")
+    train = {"do": "train", "x": said(x), "y": said(y)}
+    got = run([{"do": "load", "path": first}, train, train, train, {"do": "save", "path": back}], tmp_path)
+    for mine, theirs in zip(got[1:4], wanted):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5)
+    # And on in Python, with the optimizer's state.
+    again = models.load_model(back)
+    assert any((a != b).any() for a, b in zip(start, again.get_weights()))
+    for a, b in zip(again.get_weights(), whole.get_weights()):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(again.train_on_batch(x, y), whole.train_on_batch(x, y), rtol=1e-5)
+
+
+def test_several_inputs_and_outputs(tmp_path):
+    x, y = data()
+    model = several()
+    path = str(tmp_path / "several.h5")
+    model.save(path)
+    amounts = x[:, :1] * 2
+    inputs, targets = said(x, x[::-1].copy()), said(y, amounts)
+    got = run(
+        [
+            {"do": "load", "path": path},
+            {"do": "names"},
+            {"do": "predict", "x": inputs, "batch_size": 7},
+            {"do": "fit", "x": inputs, "y": targets, "batch_size": 5, "epochs": 2, "validation_split": 0.25},
+            {"do": "evaluate", "x": inputs, "y": targets, "batch_size": 10},
+            {"do": "summary"},
+        ],
+        tmp_path,
+    )
+    xs, ys = [x, x[::-1]], [y, amounts]
+    assert got[1] == model.metrics_names
+    close(got[2], model.predict(xs, batch_size=7))
+    history = model.fit(xs, ys, batch_size=5, epochs=2, validation_split=0.25, shuffle=False, verbose=0).history
+    assert sorted(got[3]) == sorted(history)
+    for key, values in history.items():
+        np.testing.assert_allclose(got[3][key], values, rtol=2e-5, err_msg=key)
+    np.testing.assert_allclose(got[4], model.evaluate(xs, ys, batch_size=10, verbose=0), rtol=2e-5)
+    lines = []
+    model.summary(print_fn=lines.append)
+    assert got[5].rstrip("\n").split("\n") == lines
+
+
+def test_weights_of_samples_and_classes(tmp_path):
+    x, y = data()
+    model = classifier("sgd")
+    path = str(tmp_path / "net.h5")
+    model.save(path)
+    weights = np.linspace(0, 2, len(x)).astype("float32")
+    classes = {0: 0.5, 1: 2.0, 2: 1.0}
+    got = run(
+        [
+            {"do": "load", "path": path},
+            {"do": "train", "x": said(x), "y": said(y), "sample_weight": said(weights)},
+            {"do": "train", "x": said(x), "y": said(y), "class_weight": list(map(list, classes.items()))},
+            {"do": "evaluate", "x": said(x), "y": said(y), "sample_weight": said(weights), "batch_size": 7},
+        ],
+        tmp_path,
+    )
+    np.testing.assert_allclose(got[1], model.train_on_batch(x, y, sample_weight=weights), rtol=1e-5)
+    np.testing.assert_allclose(got[2], model.train_on_batch(x, y, class_weight=classes), rtol=1e-5)
+    np.testing.assert_allclose(got[3], model.evaluate(x, y, sample_weight=weights, batch_size=7, verbose=0), rtol=1e-5)
+
+
+@pytest.mark.parametrize("suffix", ["h5", "safetensors"])
+def test_weights_alone(suffix, tmp_path):
+    model = classifier("sgd")
+    whole, alone = str(tmp_path / "whole.h5"), str(tmp_path / f"alone.{suffix}")
+    model.save(whole)
+    text = model.to_json()
+    got = run(
+        [
+            {"do": "load", "path": whole},
+            {"do": "save_weights", "path": alone},
+            {"do": "from_json", "text": text},
+            {"do": "load_weights", "path": alone},
+            {"do": "weights"},
+            {"do": "load_weights", "path": whole, "by_name": True},
+            {"do": "weights"},
+        ],
+        tmp_path,
+    )
+    for weights in (got[4], got[6]):
+        for a, b in zip(weights, model.get_weights()):
+            np.testing.assert_array_equal(keras_cases.array_of(a), b)
+    if suffix == "h5":
+        K.clear_session()
+        other = models.model_from_json(text)
+        other.load_weights(alone)
+        for a, b in zip(other.get_weights(), model.get_weights()):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_what_c_saves_keras_reads(tmp_path):
+    x, y = data()
+    model = classifier("adam")
+    model.train_on_batch(x, y)
+    first, second = str(tmp_path / "first.h5"), str(tmp_path / "second.h5")
+    model.save(first)
+    run([{"do": "load", "path": first}, {"do": "save", "path": second}], tmp_path)
+    again = models.load_model(second)
+    assert again.get_config() == model.get_config()
+    for a, b in zip(again.get_weights(), model.get_weights()):
+        np.testing.assert_array_equal(a, b)
+    for a, b in zip(again.optimizer.get_weights(), model.optimizer.get_weights()):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_weights_of_cudnn_layers(tmp_path):
+    """Files that were trained with CuDNN's layers: Keras's own conversion is the oracle."""
+    from keras.engine.saving import preprocess_weights_for_loading
+
+    lstm = models.Sequential([layers.LSTM(3, input_shape=(4, 2))])
+    random = np.random.RandomState(5)
+    saved = [random.rand(2, 12), random.rand(3, 12), random.rand(24)]
+    wanted = preprocess_weights_for_loading(lstm.layers[0], [w.astype("float32") for w in saved])
+    path = str(tmp_path / "cudnn.h5")
+    lstm.save_weights(path)
+    import h5py
+
+    with h5py.File(path, "r+") as f:
+        group = f[lstm.layers[0].name]
+        names = [n if isinstance(n, str) else n.decode() for n in group.attrs["weight_names"]]
+        for name, value in zip(names, saved):
+            del group[name]
+            group[name] = value.astype("float32")
+    got = run([{"do": "from_json", "text": lstm.to_json()}, {"do": "load_weights", "path": path}, {"do": "weights"}], tmp_path)
+    close(got[2], wanted)
