@@ -13,5 +13,7 @@ int engines(const Arguments& arguments);
 int engines_list(const Arguments& arguments);
 int export_model(const Arguments& arguments);
 int profile(const Arguments& arguments);
+int show(const Arguments& arguments);
+int check(const Arguments& arguments);
 
 }  // namespace horngate::cli

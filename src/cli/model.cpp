@@ -1,0 +1,38 @@
+// horngate show, horngate check: what is in a model's file.
+#include <horngate/keras.h>
+
+#include <cstdio>
+
+#include "commands.h"
+
+namespace horngate::cli {
+namespace {
+
+keras::Model loaded(const char* command, const Arguments& arguments, bool compile) {
+  if (arguments.size() != 1)
+    throw ValueError(std::string("usage: horngate ") + command + " MODEL.h5");
+  set_quiet(true);
+  return keras::load_model(arguments[0], {.compile = compile});
+}
+
+}  // namespace
+
+int show(const Arguments& arguments) {
+  std::fputs(loaded("show", arguments, false).summary().c_str(), stdout);
+  return 0;
+}
+
+int check(const Arguments& arguments) {
+  const keras::Model model = loaded("check", arguments, true);
+  std::printf("%s: whole. %s \"%s\", %zu layers, %lld parameters", arguments[0].c_str(),
+              model.class_name().c_str(), model.name().c_str(), model.layers().size(),
+              static_cast<long long>(model.count_params()));
+  if (!model.is_compiled())
+    std::printf("; not compiled.\n");
+  else
+    std::printf("; compiled with %s, %zu variables of its state.\n",
+                model.optimizer().class_name().c_str(), model.optimizer().weights().size());
+  return 0;
+}
+
+}  // namespace horngate::cli
