@@ -61,7 +61,7 @@ def test_keras_shape_fills_in_for_none_only():
     assert p._keras_shape == (None, 10)
     p._keras_shape = (7, 99)
     assert p._keras_shape == (7, 10)
-    assert p.shape == (None, 10) and K.int_shape(p) == (None, 10)
+    assert p.shape == (None, 10) and K.int_shape(p) == (7, 10)
     p._keras_shape = [np.int64(5), None]
     assert p._keras_shape == (5, 10) and type(p._keras_shape[0]) is int
     p._keras_shape = (1, 2, 3)  # of another rank: a wrong guess
