@@ -19,6 +19,7 @@ SLOW = "Speed*:Depth*:*EngineTest*:Memory*"
 
 # Python tests about the clone itself, other engines, installing: no fault fails them, or all do.
 OTHER = (
+    "test_adding",
     "test_mutate",
     "test_cpp_signatures",
     "test_doc_examples",
@@ -27,7 +28,10 @@ OTHER = (
     "test_examples_keras",
     "test_export_onnx",
     "test_generated_docs",
+    "test_keras_applications",
     "test_keras_datasets",
+    "test_keras_files",
+    "test_keras_hostile",
     "test_oracle",
     "test_readme",
     "test_start",
