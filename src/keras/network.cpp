@@ -217,6 +217,7 @@ void Network::add(const Layer& layer) {
     added_.push_back(body);
     outputs_ = {y};
     map_graph();
+    trainer().forget();
     return;
   }
   added_.push_back(body);

@@ -241,6 +241,13 @@ Arrays Trainer::predict(const Arrays& inputs) {
   return step(inputs);
 }
 
+void Trainer::forget() {
+  is_compiled_ = false;
+  train_ = test_ = {};
+  const std::lock_guard lock(predict_mutex_);
+  predict_ = {};
+}
+
 void Trainer::reset_metrics() {
   for (Output& o : outputs_)
     for (std::vector<Metric>* list : {&o.metrics, &o.weighted})

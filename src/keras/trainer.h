@@ -32,6 +32,8 @@ class Trainer {
   const CompileOptions& options() const;
   const std::vector<std::string>& names() const;
   void add_loss(const Tensor& loss) { losses_.push_back(loss); }
+  /// The model has another output: what was compiled for the old one is gone.
+  void forget();
 
   /// Data for `function` ("fit"), checked: counts, names, shapes.
   Feeds standardize(const char* function, const Data& x, const Data& y, const Data& sample_weight,

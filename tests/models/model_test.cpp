@@ -147,6 +147,15 @@ TEST(Files, ConfigurationsCannotAskForMoreThanTheFileHolds) {
   std::filesystem::remove(path);
 }
 
+TEST(Models, ALayerMoreIsAnotherModel) {
+  const Samples s = samples(10);
+  const Sequential net = classifier();
+  EXPECT_EQ(net.predict(s.x).dims(), (Ints{10, 1}));
+  net.add(RepeatVector(3));
+  EXPECT_EQ(net.predict(s.x).dims(), (Ints{10, 3, 1}));
+  EXPECT_FALSE(net.is_compiled());
+}
+
 TEST(Models, WrongCallsSayWhatToDo) {
   const Samples s = samples(10);
   const Sequential net({Dense(1, {.input_shape = {2}})});

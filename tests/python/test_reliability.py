@@ -28,3 +28,7 @@ def test_children_of_a_busy_process_work():
 def test_long_calls_can_be_interrupted():
     # Machines that run tests have other things to do too: the bar of the full form is 0.2 s.
     run("ctrl_c.py", "--times", "6", "--limit", "1.0")
+
+
+def test_a_killed_program_leaves_whole_models():
+    run("sigkill_models.py", "--kills", "10")
