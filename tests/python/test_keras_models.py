@@ -1,5 +1,6 @@
 """Models of the C++ library beside those of Keras: training, files in both directions, weights by order and name."""
 
+import struct
 import sys
 from pathlib import Path
 
@@ -200,3 +201,49 @@ def test_weights_of_cudnn_layers(tmp_path):
             group[name] = value.astype("float32")
     got = run([{"do": "from_json", "text": lstm.to_json()}, {"do": "load_weights", "path": path}, {"do": "weights"}], tmp_path)
     close(got[2], wanted)
+
+
+def crc32c(data):
+    """As RFC 3720 has it, by a table."""
+    table = []
+    for n in range(256):
+        for _ in range(8):
+            n = n >> 1 ^ (0x82F63B78 if n & 1 else 0)
+        table.append(n)
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = crc >> 8 ^ table[(crc ^ byte) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def records(path):
+    """The records of an event file, their sums checked."""
+    data, at = Path(path).read_bytes(), 0
+    while at < len(data):
+        (length,) = struct.unpack("<Q", data[at : at + 8])
+        parts = (data[at : at + 8], data[at + 12 : at + 12 + length])
+        sums = struct.unpack("<I", data[at + 8 : at + 12]) + struct.unpack("<I", data[at + 12 + length : at + 16 + length])
+        for part, wanted in zip(parts, sums):
+            crc = crc32c(part)
+            assert (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF == wanted
+        yield parts[1]
+        at += 16 + length
+
+
+def test_event_files(tmp_path):
+    """The check value of CRC-32C is the standard's; names and values of epochs are those of the history."""
+    assert crc32c(b"123456789") == 0xE3069283
+    x, y = data()
+    path, logs = str(tmp_path / "net.h5"), tmp_path / "logs"
+    classifier("sgd").save(path)
+    fit = {"do": "fit", "x": said(x), "y": said(y), "epochs": 3, "tensorboard": str(logs)}
+    history = run([{"do": "load", "path": path}, fit], tmp_path)[1]
+    (file,) = logs.iterdir()
+    assert file.name.startswith("events.out.tfevents.")
+    first, *epochs = records(file)
+    assert first[9:] == b"\x1a\x0dbrain.Event:2"
+    assert len(epochs) == 3
+    for i, record in enumerate(epochs):
+        for name, values in history.items():
+            field = b"\x0a" + bytes([len(name)]) + name.encode() + b"\x15" + struct.pack("<f", values[i])
+            assert field in record, (name, record)

@@ -135,6 +135,13 @@ struct CSVLoggerOptions {
 [[nodiscard]] HORNGATE_API Callback CSVLogger(const std::string& filename,
                                               const CSVLoggerOptions& options = {});
 
+struct TensorBoardOptions {
+  std::string log_dir = "./logs";
+  std::string update_freq = "epoch";  // "epoch", "batch", or a number of samples
+};
+/// Writes the values of epochs, or of batches, as event files that TensorBoard reads.
+[[nodiscard]] HORNGATE_API Callback TensorBoard(const TensorBoardOptions& options = {});
+
 struct LambdaCallbackOptions {
   std::function<void(int64_t epoch)> on_epoch_begin = {};
   std::function<void(int64_t epoch, Logs& logs)> on_epoch_end = {};

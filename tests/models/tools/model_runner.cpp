@@ -90,11 +90,15 @@ class Runner {
                                       .sample_weight = data_of(step, "sample_weight")}));
     if (what == "fit") {
       const Json* split = step.find("validation_split");
+      Callbacks callbacks;
+      if (const Json* folder = step.find("tensorboard"))
+        callbacks.push_back(TensorBoard({.log_dir = folder->as_string("tensorboard")}));
       return history_of(
           model_.fit(data_of(step, "x"), data_of(step, "y"),
                      {.batch_size = number("batch_size", 32),
                       .epochs = number("epochs", 1),
                       .verbose = 0,
+                      .callbacks = callbacks,
                       .validation_split = split ? split->as_number("validation_split") : 0.0,
                       .shuffle = false,
                       .class_weight = class_weights(step),
