@@ -8,34 +8,14 @@
 #include <iostream>
 #include <numeric>
 
+#include "digits_data.h"
 #include "digits_net.h"
 
 namespace K = horngate;
 
 namespace {
 
-struct Data {
-  std::vector<float> images;  // 64 per digit, 0 to 1
-  std::vector<int> labels;
-  size_t size() const { return labels.size(); }
-};
-
-/// One line per digit: its label, a space, 64 characters '0'..'9', 'a'..'g' for the pixel values 0..16.
-Data read_digits(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw K::RuntimeError("digits: cannot read " + path + ".");
-  Data data;
-  std::string line;
-  while (std::getline(file, line)) {
-    if (line.size() != 66)
-      throw K::ValueError("digits: " + path + " has a line that is not a digit: " + line);
-    data.labels.push_back(line[0] - '0');
-    for (size_t i = 2; i < 66; ++i)
-      data.images.push_back(
-          static_cast<float>(line[i] <= '9' ? line[i] - '0' : line[i] - 'a' + 10) / 16.0f);
-  }
-  return data;
-}
+using digits::Data;
 
 struct Batch {
   K::Array images, labels;
@@ -85,7 +65,7 @@ void show_digits(const Data& data, const std::vector<size_t>& which,
 
 int run(const std::string& path, int epochs) {
   using Clock = std::chrono::steady_clock;
-  const Data data = read_digits(path);
+  const Data data = digits::read_digits(path);
   std::vector<size_t> order(data.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::mt19937_64 random(7);

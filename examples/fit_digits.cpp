@@ -4,31 +4,17 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
+
+#include "digits_data.h"
 
 namespace K = horngate;
 namespace keras = horngate::keras;
 
-namespace {
-
-/// One line per digit: its label, a space, 64 characters '0'..'9', 'a'..'g' for the pixel values 0..16.
-std::pair<K::Array, K::Array> read_digits(const std::string& path) {
-  std::vector<float> images, labels;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line) && line.size() == 66;) {
-    labels.push_back(static_cast<float>(line[0] - '0'));
-    for (size_t i = 2; i < 66; ++i)
-      images.push_back(static_cast<float>(line[i] <= '9' ? line[i] - '0' : line[i] - 'a' + 10) /
-                       16.0f);
-  }
-  const auto n = static_cast<int64_t>(labels.size());
-  return {K::Array::of(images, {n, 64}), K::Array::of(labels, {n, 1})};
-}
-
-}  // namespace
-
 int main(int argc, char** argv) try {
-  const auto [images, labels] = read_digits(HORNGATE_EXAMPLE_DATA "/digits.txt");
+  const digits::Data data = digits::read_digits(HORNGATE_EXAMPLE_DATA "/digits.txt");
+  const auto n = static_cast<int64_t>(data.size());
+  const K::Array images = K::Array::of(data.images, {n, 64}),
+                 labels = K::Array::of(data.labels, {n, 1});
   keras::Sequential net({keras::Dense(128, {.activation = "relu", .input_shape = {64}}),
                          keras::Dropout(0.2), keras::Dense(10, {.activation = "softmax"})});
   net.compile(

@@ -1,5 +1,6 @@
 // Activations by name.
 #include <map>
+#include <ranges>
 
 #include "horngate/error.h"
 #include "horngate/keras/objects.h"
@@ -8,6 +9,7 @@
 #include "horngate/ops/nn.h"
 #include "horngate/ops/values.h"
 #include "keras/named.h"
+#include "keras/names.h"
 
 namespace horngate::keras {
 namespace {
@@ -48,9 +50,7 @@ const std::map<std::string, Function1>& table() {
 Function1 find(const std::string& name, const std::string& where) {
   const auto found = table().find(name);
   if (found != table().end()) return found->second;
-  std::string known;
-  for (const auto& [key, ignored] : table()) known += (known.empty() ? "\"" : ", \"") + key + "\"";
-  unknown_name(where, "activation", name, known);
+  unknown_name(where, "activation", name, listed(table() | std::views::keys, "\""));
 }
 
 }  // namespace

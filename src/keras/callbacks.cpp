@@ -6,10 +6,12 @@
 #include <cstdio>
 #include <fstream>
 #include <limits>
+#include <ranges>
 
 #include "horngate/error.h"
 #include "horngate/function.h"
 #include "horngate/keras/model.h"
+#include "keras/names.h"
 
 namespace horngate::keras {
 
@@ -31,13 +33,10 @@ void Logs::set(std::string_view name, double value) {
 }
 
 const std::vector<double>& History::operator[](std::string_view name) const {
-  std::string known;
-  for (const auto& [key, values] : history) {
+  for (const auto& [key, values] : history)
     if (key == name) return values;
-    known += (known.empty() ? "" : ", ") + key;
-  }
-  throw ValueError("history: name must be one of " + known + "; got \"" + std::string(name) +
-                   "\".");
+  throw ValueError("history: name must be one of " + listed(history | std::views::keys) +
+                   "; got \"" + std::string(name) + "\".");
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "keras/names.h"
 #include "keras/trainer.h"
 
 namespace horngate::keras {
@@ -35,11 +36,9 @@ Arrays each(const Arrays& arrays, F f) {
 Arrays in_order(const char* function, const char* kind, const Data& data,
                 const std::vector<std::string>& names) {
   const auto fail = [&](const std::string& got) {
-    std::string known;
-    for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
     throw ValueError(std::string(function) + ": " + kind + " must be " +
                      (names.size() == 1 ? "one array" : std::to_string(names.size()) + " arrays") +
-                     " (" + known + "); got " + got + ".");
+                     " (" + listed(names) + "); got " + got + ".");
   };
   if (const Arrays* list = data.list()) {
     if (list->size() != names.size()) fail(std::to_string(list->size()));
@@ -108,14 +107,14 @@ Arrays Trainer::standardize_inputs(const char* function, const Data& x) {
     network_.build_for(Shape(dims));
     if (is_compiled_) compile(options_);
   }
-  std::vector<std::string> names;
-  for (const Value& v : network_.inputs()) names.push_back(v.node()->layer->name());
+  const std::vector<std::string> names = network_.input_names();
   Arrays inputs = in_order(function, "x", x, names);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].is_sparse()) {
       const Tensor& wanted = network_.inputs()[i];
       inputs[i] = fitted(function, "input " + names[i], inputs[i], wanted.shape());
     }
+  (void)samples_of(function, inputs, -1);
   return inputs;
 }
 
@@ -142,7 +141,7 @@ Feeds Trainer::standardize(const char* function, const Data& x, const Data& y,
     feeds.targets[k] = fitted(function, "target " + o.name, feeds.targets[k], wanted);
     ++k;
   }
-  feeds.samples = samples_of(function, feeds.targets, samples_of(function, feeds.inputs, -1));
+  feeds.samples = samples_of(function, feeds.targets, feeds.inputs[0].dims()[0]);
 
   Arrays given(names.size());
   if (!sample_weight.empty()) {

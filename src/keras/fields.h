@@ -191,6 +191,15 @@ Json config_of(const O& options) {
   return config;
 }
 
+/// Options, read from a configuration.
+template <class O>
+O options_from(const Json& config, const std::string& where) {
+  O options;
+  Reader reader{config, where};
+  fields(reader, options);
+  return options;
+}
+
 /// {"class_name": .., "config": ..}
 inline Json class_config(const char* class_name, Json config = Json::Object()) {
   Json result;

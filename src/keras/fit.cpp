@@ -4,16 +4,11 @@
 #include <numeric>
 #include <random>
 
+#include "keras/names.h"
 #include "keras/trainer.h"
 
 namespace horngate::keras {
 namespace {
-
-void check_positive(const char* function, const char* what, int64_t got) {
-  if (got < 1)
-    throw ValueError(std::string(function) + ": " + what + " must be positive; got " +
-                     std::to_string(got) + ".");
-}
 
 /// The mean of the loss over samples; metrics are running values already.
 class Means {
@@ -232,10 +227,6 @@ Arrays Model::predict_all(const Data& x, const PredictOptions& o) const {
   Trainer& t = trainer();
   const Arrays inputs = t.standardize_inputs("predict", x);
   const int64_t samples = inputs[0].dims()[0];
-  for (const Array& a : inputs)
-    if (a.dims()[0] != samples)
-      throw ValueError("predict: all arrays must have as many samples; got " +
-                       std::to_string(samples) + " and " + std::to_string(a.dims()[0]) + ".");
   if (samples <= o.batch_size) return t.predict(inputs);
   std::vector<Arrays> parts;
   for (int64_t begin = 0; begin < samples; begin += o.batch_size) {

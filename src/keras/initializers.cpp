@@ -7,6 +7,7 @@
 #include "horngate/ops/random.h"
 #include "keras/fields.h"
 #include "keras/named.h"
+#include "keras/names.h"
 
 namespace horngate::keras {
 
@@ -141,21 +142,8 @@ Array scaled(const VarianceScalingOptions& o, const Shape& shape, DType dtype,
 
 void check_one_of(const char* what, const std::string& got,
                   std::initializer_list<const char*> allowed) {
-  std::string known;
-  for (const char* a : allowed) {
-    if (got == a) return;
-    known += (known.empty() ? "\"" : ", \"") + std::string(a) + "\"";
-  }
-  unknown_name("VarianceScaling", what, got, known);
-}
-
-/// The options of a class, read from its configuration.
-template <class O>
-O read(const Json& config, const std::string& where) {
-  O options;
-  Reader reader{config, where};
-  fields(reader, options);
-  return options;
+  if (std::find(allowed.begin(), allowed.end(), got) == allowed.end())
+    unknown_name("VarianceScaling", what, got, listed(allowed, "\""));
 }
 
 }  // namespace
@@ -238,33 +226,35 @@ Initializer::Initializer(const char* name) : Initializer(from(name, "initializer
 
 Initializer Initializer::from(const Json& j, const std::string& where) {
   if (j.is_null()) return {};
-  const auto [name, c] = NamedConfig(j, where);
-  const auto is = [&name = name](std::initializer_list<const char*> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
+  const NamedConfig given(j, where);
+  const Json& c = given.config;
   using Normal = RandomNormalInitializerOptions;
   using Scaling = VarianceScalingOptions;
-  if (is({"Zeros", "zeros", "zero"})) return Zeros();
-  if (is({"Ones", "ones", "one"})) return Ones();
-  if (is({"Constant", "constant"})) return Constant(read<ConstantArguments>(c, where).value);
-  if (is({"RandomNormal", "random_normal", "normal"})) return RandomNormal(read<Normal>(c, where));
-  if (is({"TruncatedNormal", "truncated_normal"})) return TruncatedNormal(read<Normal>(c, where));
-  if (is({"RandomUniform", "random_uniform", "uniform"}))
-    return RandomUniform(read<RandomUniformInitializerOptions>(c, where));
-  if (is({"VarianceScaling"})) return VarianceScaling(read<Scaling>(c, where));
-  if (is({"Orthogonal", "orthogonal"})) {
-    const auto o = read<OrthogonalArguments>(c, where);
+  if (given.is({"Zeros", "zeros", "zero"})) return Zeros();
+  if (given.is({"Ones", "ones", "one"})) return Ones();
+  if (given.is({"Constant", "constant"}))
+    return Constant(options_from<ConstantArguments>(c, where).value);
+  if (given.is({"RandomNormal", "random_normal", "normal"}))
+    return RandomNormal(options_from<Normal>(c, where));
+  if (given.is({"TruncatedNormal", "truncated_normal"}))
+    return TruncatedNormal(options_from<Normal>(c, where));
+  if (given.is({"RandomUniform", "random_uniform", "uniform"}))
+    return RandomUniform(options_from<RandomUniformInitializerOptions>(c, where));
+  if (given.is({"VarianceScaling"})) return VarianceScaling(options_from<Scaling>(c, where));
+  if (given.is({"Orthogonal", "orthogonal"})) {
+    const auto o = options_from<OrthogonalArguments>(c, where);
     return Orthogonal(o.gain, o.seed);
   }
-  if (is({"Identity", "identity"})) return Identity(read<IdentityArguments>(c, where).gain);
-  const auto seed = read<OrthogonalArguments>(c, where).seed;
-  if (is({"lecun_uniform", "LecunUniform"})) return lecun_uniform(seed);
-  if (is({"lecun_normal", "LecunNormal"})) return lecun_normal(seed);
-  if (is({"glorot_uniform", "GlorotUniform"})) return glorot_uniform(seed);
-  if (is({"glorot_normal", "GlorotNormal"})) return glorot_normal(seed);
-  if (is({"he_uniform", "HeUniform"})) return he_uniform(seed);
-  if (is({"he_normal", "HeNormal"})) return he_normal(seed);
-  unknown_name(where, "initializer", name,
+  if (given.is({"Identity", "identity"}))
+    return Identity(options_from<IdentityArguments>(c, where).gain);
+  const auto seed = options_from<OrthogonalArguments>(c, where).seed;
+  if (given.is({"lecun_uniform", "LecunUniform"})) return lecun_uniform(seed);
+  if (given.is({"lecun_normal", "LecunNormal"})) return lecun_normal(seed);
+  if (given.is({"glorot_uniform", "GlorotUniform"})) return glorot_uniform(seed);
+  if (given.is({"glorot_normal", "GlorotNormal"})) return glorot_normal(seed);
+  if (given.is({"he_uniform", "HeUniform"})) return he_uniform(seed);
+  if (given.is({"he_normal", "HeNormal"})) return he_normal(seed);
+  unknown_name(where, "initializer", given.name,
                "Zeros, Ones, Constant, RandomNormal, RandomUniform, TruncatedNormal, "
                "VarianceScaling, Orthogonal, "
                "Identity, lecun_uniform, lecun_normal, glorot_uniform, glorot_normal, he_uniform, "

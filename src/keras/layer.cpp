@@ -6,6 +6,7 @@
 #include "horngate/config.h"
 #include "horngate/ops/values.h"
 #include "horngate/ops/variables.h"
+#include "keras/fields.h"
 #include "keras/names.h"
 #include "keras/no_initializers.h"
 #include "keras/node.h"
@@ -18,6 +19,15 @@ void Values::refuse(const Tensor& tensor) {
       "shape " +
       tensor.shape().str() +
       ". Wrap those functions: keras::Lambda(\"name\", [](const K::Tensors& x) { .. }).");
+}
+
+void Call::take(Call&& inner) {
+  const auto move_to = [](auto& to, auto& from) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_to(losses_, inner.losses_);
+  move_to(updates_, inner.updates_);
+  move_to(state_updates_, inner.state_updates_);
 }
 
 CallNode::~CallNode() {
@@ -36,8 +46,8 @@ CallNode::~CallNode() {
   }
 }
 
-Values NodeMaker::keep(const std::shared_ptr<Body>& layer, const Values& inputs, Call& call,
-                       Tensors outputs, Tensors masks) {
+Values keep_call(const std::shared_ptr<Body>& layer, const Values& inputs, Call& call,
+                 Tensors outputs, Tensors masks) {
   static std::atomic<int64_t> count{0};
   const auto node = std::make_shared<CallNode>();
   node->layer = layer;
@@ -48,8 +58,6 @@ Values NodeMaker::keep(const std::shared_ptr<Body>& layer, const Values& inputs,
   node->updates = call.updates();
   node->state_updates = call.state_updates();
   node->order = count++;
-  std::erase_if(layer->nodes_, [](const std::weak_ptr<CallNode>& n) { return n.expired(); });
-  layer->nodes_.push_back(node);
   Values results;
   for (size_t i = 0; i < node->outputs.size(); ++i)
     results.emplace_back(node->outputs[i], node->masks[i], node, i);
@@ -113,18 +121,9 @@ Tensors Body::compute_mask(const Tensors&, const Tensors& masks) {
   return {};
 }
 
-std::vector<std::shared_ptr<CallNode>> Body::nodes() const {
-  std::vector<std::shared_ptr<CallNode>> alive;
-  for (const auto& node : nodes_)
-    if (auto n = node.lock()) alive.push_back(std::move(n));
-  return alive;
-}
-
 void Body::set_options(LayerOptions options) {
   options_ = std::move(options);
-  const std::string prefix = class_name();
-  name_ = !options_.name.empty() ? options_.name
-                                 : snake_case(prefix) + "_" + std::to_string(get_uid(prefix));
+  name_ = !options_.name.empty() ? options_.name : default_name(class_name());
   trainable_ = options_.trainable;
 }
 
@@ -137,12 +136,8 @@ Json Body::full_config() const {
   Json config;
   config.set("name", name_);
   config.set("trainable", trainable_);
-  if (const auto& shape = options_.batch_input_shape) {
-    Json::List dims;
-    for (size_t i = 0; i < shape->ndim(); ++i)
-      dims.push_back((*shape)[i].known() ? Json(shape->dim(i)) : Json());
-    config.set("batch_input_shape", dims);
-  }
+  if (const auto& shape = options_.batch_input_shape)
+    config.set("batch_input_shape", to_json(*shape));
   config.set("dtype", std::string(name_of(dtype())));
   const Json own = this->config();
   for (const auto& [name, value] : own.as_object("")) config.set(name, value);
@@ -229,7 +224,7 @@ Values Body::operator()(const Values& inputs) {
       if (output.same_as(input)) output = identity(input);
   Tensors masks = compute_mask(call.inputs, call.masks);
   masks.resize(outputs.size());
-  return NodeMaker::keep(shared_from_this(), inputs, call, std::move(outputs), std::move(masks));
+  return keep_call(shared_from_this(), inputs, call, std::move(outputs), std::move(masks));
 }
 
 Body& Layer::body() const {

@@ -1,12 +1,15 @@
 // Losses by name, as objects, and as callables.
 #include "horngate/keras/losses.h"
 
+#include <ranges>
+
 #include <map>
 
 #include "horngate/horngate.h"
 #include "keras/fields.h"
 #include "keras/losses_utils.h"
 #include "keras/named.h"
+#include "keras/names.h"
 
 namespace horngate::keras {
 
@@ -280,9 +283,9 @@ Loss Loss::from(const Json& j, const std::string& where) {
                        .function = kind->function,
                        .reduction = Reduction::sum_over_batch_size,
                        .call = bound(kind->call, {})});
-  std::string known;
-  for (const Kind& kind : kKinds) known += (known.empty() ? "" : ", ") + std::string(kind.function);
-  unknown_name(where, "loss", name, known + ", their classes or aliases");
+  unknown_name(
+      where, "loss", name,
+      listed(kKinds | std::views::transform(&Kind::function)) + ", their classes or aliases");
 }
 
 namespace losses {

@@ -38,10 +38,8 @@ MetricOptions read_metric_options(const Json& config, const std::string& where);
 /// For tables: a metric from its configuration.
 template <class B>
 Metric make_metric_from(const Json& config, const std::string& where) {
-  typename B::ArgumentsType arguments;
-  Reader reader{config, where};
-  fields(reader, arguments);
-  return finished(std::make_shared<B>(std::move(arguments)), read_metric_options(config, where));
+  return finished(std::make_shared<B>(options_from<typename B::ArgumentsType>(config, where)),
+                  read_metric_options(config, where));
 }
 
 /// Counts, Precision, AUC and others that compare predictions with thresholds.

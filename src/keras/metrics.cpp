@@ -14,9 +14,7 @@ MetricBody::~MetricBody() = default;
 DType MetricBody::dtype() const { return dtype_.value_or(floatx()); }
 
 void MetricBody::set_options(const MetricOptions& options) {
-  const std::string prefix = class_name();
-  name_ = !options.name.empty() ? options.name
-                                : snake_case(prefix) + "_" + std::to_string(get_uid(prefix));
+  name_ = !options.name.empty() ? options.name : default_name(class_name());
   dtype_ = options.dtype;
 }
 

@@ -1,5 +1,6 @@
 #include "horngate/keras/model.h"
 
+#include "keras/names.h"
 #include "keras/network.h"
 #include "keras/trainer.h"
 
@@ -19,12 +20,6 @@ std::shared_ptr<Network> empty(const ModelOptions& options) {
   return network;
 }
 
-std::vector<std::string> names_of(const Values& values) {
-  std::vector<std::string> names;
-  for (const Value& v : values) names.push_back(v.node()->layer->name());
-  return names;
-}
-
 }  // namespace
 
 Model::Model(const Values& inputs, const Values& outputs, const ModelOptions& options)
@@ -36,8 +31,8 @@ Trainer& Model::trainer() const { return network().trainer(); }
 
 Values Model::inputs() const { return network().inputs(); }
 Values Model::outputs() const { return network().outputs(); }
-std::vector<std::string> Model::input_names() const { return names_of(network().inputs()); }
-std::vector<std::string> Model::output_names() const { return names_of(network().outputs()); }
+std::vector<std::string> Model::input_names() const { return network().input_names(); }
+std::vector<std::string> Model::output_names() const { return network().output_names(); }
 
 Layers Model::layers() const {
   Layers result;
@@ -47,13 +42,13 @@ Layers Model::layers() const {
 }
 
 Layer Model::get_layer(std::string_view name) const {
-  std::string known;
+  std::vector<std::string> known;
   for (const Layer& layer : layers()) {
     if (layer.name() == name) return layer;
-    known += (known.empty() ? "" : ", ") + layer.name();
+    known.push_back(layer.name());
   }
-  throw ValueError("get_layer: name must be one of " + known + "; got \"" + std::string(name) +
-                   "\".");
+  throw ValueError("get_layer: name must be one of " + listed(known) + "; got \"" +
+                   std::string(name) + "\".");
 }
 
 void Model::compile(const CompileOptions& options) const { trainer().compile(options); }
@@ -89,9 +84,9 @@ Arrays Model::predict_on_batch(const Data& x) const {
 Sequential::Sequential(const ModelOptions& options) : Model(empty(options)) {}
 Sequential::Sequential(std::initializer_list<Layer> layers, const ModelOptions& options)
     : Sequential(options) {
-  for (const Layer& layer : layers) add(layer);
+  network().add(layers);
 }
-void Sequential::add(const Layer& layer) const { network().add(layer); }
+void Sequential::add(const Layer& layer) const { network().add({layer}); }
 
 std::string Model::to_json() const {
   Json j;

@@ -1,7 +1,10 @@
 // Finding an object by its Keras name or configuration.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "horngate/error.h"
 #include "horngate/keras/json.h"
@@ -20,6 +23,10 @@ struct NamedConfig {
       name = j.at("class_name", where).as_string(where);
       if (const Json* found = j.find("config")) config = *found;
     }
+  }
+  /// Whether it is called one of these.
+  bool is(std::initializer_list<std::string_view> names) const {
+    return std::find(names.begin(), names.end(), name) != names.end();
   }
 };
 

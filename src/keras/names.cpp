@@ -2,6 +2,9 @@
 
 #include <cctype>
 
+#include "horngate/error.h"
+#include "horngate/ops/variables.h"
+
 namespace horngate::keras {
 
 // An underscore goes before a capital that follows a small letter, and before one that begins a word: two passes, as
@@ -24,6 +27,16 @@ std::string snake_case(const std::string& name) {
     result += static_cast<char>(std::tolower(static_cast<unsigned char>(words[i])));
   }
   return result.starts_with('_') ? "private" + result : result;
+}
+
+std::string default_name(const std::string& class_name) {
+  return snake_case(class_name) + "_" + std::to_string(get_uid(class_name));
+}
+
+void check_positive(std::string_view who, std::string_view what, int64_t got) {
+  if (got < 1)
+    throw ValueError(std::string(who) + ": " + std::string(what) + " must be positive; got " +
+                     std::to_string(got) + ".");
 }
 
 }  // namespace horngate::keras

@@ -109,9 +109,15 @@ void Network::map_graph() {
     return depth_of[a.get()] > depth_of[b.get()];
   });
   layers_.clear();
-  std::unordered_set<const Body*> listed;
-  for (const Node& node : nodes_)
-    if (listed.insert(node->layer.get()).second) layers_.push_back(node->layer);
+  calls_.clear();
+  for (const Node& node : nodes_) {
+    std::vector<Node>& calls = calls_[node->layer.get()];
+    if (calls.empty()) layers_.push_back(node->layer);
+    calls.push_back(node);
+  }
+  for (auto& [layer, calls] : calls_)
+    std::sort(calls.begin(), calls.end(),
+              [](const Node& x, const Node& y) { return x->order < y->order; });
   std::stable_sort(layers_.begin(), layers_.end(), [&](const auto& a, const auto& b) {
     const int64_t x = depth_of_layer[a.get()], y = depth_of_layer[b.get()];
     return x != y ? x > y : walk.met[a.get()] < walk.met[b.get()];
@@ -131,14 +137,34 @@ void Network::map_graph() {
     std::erase_if(layers_, [](const auto& l) { return dynamic_cast<InputBody*>(l.get()); });
 }
 
-std::vector<Node> Network::nodes_of(const Body& layer) const {
-  std::vector<Node> mine;
-  for (const Node& node : nodes_)
-    if (node->layer.get() == &layer) mine.push_back(node);
-  std::sort(mine.begin(), mine.end(),
-            [](const Node& a, const Node& b) { return a->order < b->order; });
-  return mine;
+std::unordered_map<const CallNode*, size_t> Network::call_numbers() const {
+  std::unordered_map<const CallNode*, size_t> numbers;
+  for (const auto& [layer, calls] : calls_) {
+    size_t number = dynamic_cast<const Network*>(layer) ? 1 : 0;
+    for (const Node& node : calls) numbers[node.get()] = number++;
+  }
+  return numbers;
 }
+
+std::vector<Update> Network::state_updates() const {
+  std::vector<Update> updates;
+  for (const Node& node : nodes_)
+    updates.insert(updates.end(), node->state_updates.begin(), node->state_updates.end());
+  return updates;
+}
+
+namespace {
+
+std::vector<std::string> names_of(const Values& values) {
+  std::vector<std::string> names;
+  for (const Value& v : values) names.push_back(v.node()->layer->name());
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> Network::input_names() const { return names_of(inputs_); }
+std::vector<std::string> Network::output_names() const { return names_of(outputs_); }
 
 Tensors Network::call(Call& call) {
   if (!has_graph()) build_for(call.x().shape());
@@ -162,9 +188,7 @@ Tensors Network::call(Call& call) {
     Tensors outputs = node->layer->run(inner);
     Tensors masks = node->layer->compute_mask(inner.inputs, inner.masks);
     masks.resize(outputs.size());
-    for (const Tensor& loss : inner.losses()) call.add_loss(loss);
-    for (OwnedUpdate& update : inner.updates()) call.updates().push_back(std::move(update));
-    for (const Update& update : inner.state_updates()) call.add_state_update(update);
+    call.take(std::move(inner));
     done[node.get()] = {std::move(outputs), std::move(masks)};
   }
   Tensors results;
@@ -207,7 +231,15 @@ void Network::reset_states() {
     if (layer->is_stateful()) layer->reset_states();
 }
 
-void Network::add(const Layer& layer) {
+void Network::add(const Layers& layers) {
+  const bool had_graph = has_graph();
+  for (const Layer& layer : layers) append(layer);
+  if (!has_graph()) return;
+  map_graph();
+  if (had_graph) trainer().forget();
+}
+
+void Network::append(const Layer& layer) {
   for (const auto& other : added_)
     if (other->name() == layer.name())
       throw ValueError("add: names of layers must differ; got \"" + layer.name() + "\" twice.");
@@ -216,8 +248,6 @@ void Network::add(const Layer& layer) {
     const Value y = layer(outputs_);
     added_.push_back(body);
     outputs_ = {y};
-    map_graph();
-    trainer().forget();
     return;
   }
   added_.push_back(body);
@@ -229,7 +259,6 @@ void Network::add(const Layer& layer) {
     const Tensor& x = network->inputs()[0];
     inputs_ = {make_input({x.shape(), x.dtype()}, layer.name() + "_input")};
     outputs_ = {layer(inputs_)};
-    map_graph();
   } else if (body->layer_options().batch_input_shape) {
     build_for(*body->layer_options().batch_input_shape);
   } else if (expected_input_) {
@@ -239,8 +268,7 @@ void Network::add(const Layer& layer) {
 
 void Network::build_for(const Shape& batch_input_shape) {
   if (added_.empty()) throw ValueError(where() + "a Sequential without layers cannot be built.");
-  const LayerOptions& first = added_[0]->layer_options();
-  const DType dtype = first.input_dtype.value_or(first.dtype.value_or(floatx()));
+  const DType dtype = added_[0]->dtype();
   Values inputs = {make_input({batch_input_shape, dtype}, added_[0]->name() + "_input")};
   Values outputs = inputs;
   for (const auto& layer : added_) outputs = {Layer(layer)(outputs)};

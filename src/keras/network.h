@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "horngate/keras/layer.h"
@@ -37,7 +38,7 @@ class Network final : public Body {
   void reset_states() override;
 
   /// To the end of a Sequential. The first one must know its input's shape, or the graph waits for build_for.
-  void add(const Layer& layer);
+  void add(const Layers& layers);
   void build_for(const Shape& batch_input_shape);
   bool is_sequential() const { return is_sequential_; }
   bool has_graph() const { return !outputs_.empty(); }
@@ -50,7 +51,12 @@ class Network final : public Body {
   /// Layers by decreasing depth, as files have them; of a Sequential without its InputLayer.
   const std::vector<std::shared_ptr<Body>>& layers() const { return layers_; }
   /// The calls of a layer that belong to this network, oldest first.
-  std::vector<Node> nodes_of(const Body& layer) const;
+  const std::vector<Node>& nodes_of(const Body& layer) const { return calls_.at(&layer); }
+  /// The number of each call among those of its layer, as configurations count; a model's own graph is its first.
+  std::unordered_map<const CallNode*, size_t> call_numbers() const;
+  /// What every step does, also of evaluate and predict.
+  std::vector<Update> state_updates() const;
+  std::vector<std::string> input_names() const, output_names() const;
 
   /// Layers of a Sequential, also while its graph waits for a shape.
   const std::vector<std::shared_ptr<Body>>& added() const { return added_; }
@@ -63,12 +69,14 @@ class Network final : public Body {
                                                          const LoadContext& context);
 
  private:
+  void append(const Layer& layer);
   void map_graph();
   Json functional_config() const;
   Json sequential_config() const;
 
   Values inputs_, outputs_;
   std::vector<Node> nodes_;
+  std::unordered_map<const Body*, std::vector<Node>> calls_;
   std::vector<std::shared_ptr<Body>> layers_;
   std::vector<std::shared_ptr<Body>> added_;  // of a Sequential
   std::optional<Shape> expected_input_;       // of a Sequential whose first layer does not know it

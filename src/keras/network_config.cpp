@@ -1,7 +1,6 @@
 // Configurations of models: how layers are connected, in both directions.
 #include <deque>
 #include <map>
-#include <unordered_map>
 
 #include "horngate/config.h"
 #include "keras/layers/input.h"
@@ -13,9 +12,6 @@ namespace {
 Json described(const Body& layer) {
   return class_config(layer.class_name().c_str(), layer.full_config());
 }
-
-/// A model's own graph counts as its first call.
-size_t first_index(const Body& layer) { return dynamic_cast<const Network*>(&layer) ? 1 : 0; }
 
 }  // namespace
 
@@ -37,13 +33,9 @@ Json Network::sequential_config() const {
 }
 
 Json Network::functional_config() const {
-  std::unordered_map<const CallNode*, size_t> index_of;
-  for (const auto& layer : layers_) {
-    size_t index = first_index(*layer);
-    for (const Node& node : nodes_of(*layer)) index_of[node.get()] = index++;
-  }
+  const auto number_of = call_numbers();
   const auto place = [&](const Value& v) {
-    return Json::List{v.node()->layer->name(), index_of.at(v.node().get()), v.index()};
+    return Json::List{v.node()->layer->name(), number_of.at(v.node().get()), v.index()};
   };
   Json::List layers;
   for (const auto& layer : layers_) {
@@ -88,6 +80,7 @@ std::shared_ptr<Network> Network::sequential_from_config(const Json& config,
     layers = &config.at("layers", "Sequential");
   }
   network->set_options(options);
+  Layers added;
   for (const Json& description : layers->as_list("Sequential: layers")) {
     // tf.keras lists the InputLayer; here the first layer knows the shape.
     if (description.at("class_name", "layer") == Json("InputLayer")) {
@@ -98,8 +91,9 @@ std::shared_ptr<Network> Network::sequential_from_config(const Json& config,
       network->expected_input_ = shape;
       continue;
     }
-    network->add(Layer(layer_from(description, context)));
+    added.emplace_back(layer_from(description, context));
   }
+  network->add(added);
   if (network->has_graph()) return network;
   if (const Json* shape = config.find("build_input_shape"); shape && !shape->is_null()) {
     Shape s;

@@ -40,14 +40,6 @@ Tensor norms_of(const Tensor& w, const Axis& axis) {
   return sqrt(sum(square(w), {.axis = axis, .keepdims = true}));
 }
 
-template <class O>
-O read(const Json& config, const std::string& where) {
-  O options;
-  Reader reader{config, where};
-  fields(reader, options);
-  return options;
-}
-
 }  // namespace
 
 Regularizer L1L2(double l1, double l2) {
@@ -111,16 +103,16 @@ WeightConstraint::WeightConstraint(const char* name) : WeightConstraint(from(nam
 
 WeightConstraint WeightConstraint::from(const Json& j, const std::string& where) {
   if (j.is_null()) return {};
-  const auto [name, c] = NamedConfig(j, where);
-  const auto is = [&name = name](std::initializer_list<const char*> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (is({"MaxNorm", "max_norm", "maxnorm"})) return MaxNorm(read<MaxNormOptions>(c, where));
-  if (is({"NonNeg", "non_neg", "nonneg"})) return NonNeg();
-  if (is({"UnitNorm", "unit_norm", "unitnorm"}))
-    return UnitNorm(read<UnitNormArguments>(c, where).axis);
-  if (is({"MinMaxNorm", "min_max_norm"})) return MinMaxNorm(read<MinMaxNormOptions>(c, where));
-  unknown_name(where, "constraint", name, "MaxNorm, NonNeg, UnitNorm, MinMaxNorm");
+  const NamedConfig given(j, where);
+  const Json& c = given.config;
+  if (given.is({"MaxNorm", "max_norm", "maxnorm"}))
+    return MaxNorm(options_from<MaxNormOptions>(c, where));
+  if (given.is({"NonNeg", "non_neg", "nonneg"})) return NonNeg();
+  if (given.is({"UnitNorm", "unit_norm", "unitnorm"}))
+    return UnitNorm(options_from<UnitNormArguments>(c, where).axis);
+  if (given.is({"MinMaxNorm", "min_max_norm"}))
+    return MinMaxNorm(options_from<MinMaxNormOptions>(c, where));
+  unknown_name(where, "constraint", given.name, "MaxNorm, NonNeg, UnitNorm, MinMaxNorm");
 }
 
 }  // namespace horngate::keras

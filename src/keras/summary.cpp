@@ -103,11 +103,7 @@ std::string Model::summary(const SummaryOptions& options) const {
   table.rule('_');
   table.row(header);
   table.rule('=');
-  std::unordered_map<const CallNode*, size_t> index_of;
-  for (const auto& layer : net.layers()) {
-    size_t index = dynamic_cast<const Network*>(layer.get()) ? 1 : 0;
-    for (const auto& node : net.nodes_of(*layer)) index_of[node.get()] = index++;
-  }
+  const auto number_of = net.call_numbers();
   const auto& layers = net.layers();
   for (size_t i = 0; i < layers.size(); ++i) {
     const Body& layer = *layers[i];
@@ -118,8 +114,9 @@ std::string Model::summary(const SummaryOptions& options) const {
       std::vector<std::string> from;
       for (const auto& node : net.nodes_of(layer))
         for (const Value& v : node->inputs)
-          from.push_back(v.node()->layer->name() + "[" + std::to_string(index_of[v.node().get()]) +
-                         "][" + std::to_string(v.index()) + "]");
+          from.push_back(v.node()->layer->name() + "[" +
+                         std::to_string(number_of.at(v.node().get())) + "][" +
+                         std::to_string(v.index()) + "]");
       cells.push_back(from.empty() ? "" : from[0]);
       table.row(cells);
       for (size_t k = 1; k < from.size(); ++k) table.row({"", "", "", from[k]});

@@ -4,6 +4,8 @@
 
 #include "horngate/config.h"
 #include "horngate/horngate.h"
+#include "keras/losses_utils.h"
+#include "keras/names.h"
 #include "keras/node.h"
 
 namespace horngate::keras {
@@ -25,26 +27,22 @@ std::vector<T> spread(const char* what, const PerOutput<T>& given,
   } else if (const auto* named = given.named()) {
     for (const auto& [name, value] : *named) {
       const auto at = std::find(names.begin(), names.end(), name);
-      if (at == names.end()) {
-        std::string known;
-        for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
-        throw ValueError(std::string("compile: ") + what + " must name outputs (" + known +
+      if (at == names.end())
+        throw ValueError(std::string("compile: ") + what + " must name outputs (" + listed(names) +
                          "); got \"" + name + "\".");
-      }
       result[static_cast<size_t>(at - names.begin())] = value;
     }
   }
   return result;
 }
 
-/// Weights of samples, with a mask of them in the same shape.
+/// Weights of samples, with a mask of them.
 Tensor masked(const Tensor& weights, const Tensor& mask, DType dtype) {
   if (!mask.defined()) return weights;
   const Tensor counts = cast(mask, dtype);
   if (!weights.defined()) return counts;
-  if (weights.ndim() == counts.ndim() + 1) return squeeze(weights, -1) * counts;
-  if (counts.ndim() == weights.ndim() + 1) return expand_dims(weights, -1) * counts;
-  return weights * counts;
+  const Squeezed s = squeeze_or_expand_dimensions(counts, {}, weights);
+  return s.sample_weight * s.y_pred;
 }
 
 }  // namespace
@@ -74,8 +72,7 @@ void Trainer::compile(const CompileOptions& options) {
     is_compiled_ = true;
     return;
   }
-  std::vector<std::string> names;
-  for (const Value& v : network_.outputs()) names.push_back(v.node()->layer->name());
+  const std::vector<std::string> names = network_.output_names();
   const auto losses = spread<Loss>("loss", options.loss, names, {});
   const auto weights = spread<double>("loss_weights", options.loss_weights, names, 1.0);
   const auto modes =
@@ -175,13 +172,11 @@ Function Trainer::make_step(bool trains) {
     if (o.loss) inputs.push_back(o.sample_weight);
   inputs.push_back(learning_phase());
   std::vector<Update> updates = metric_updates_;
-  for (const auto& node : network_.nodes()) {
-    for (const Update& u : node->state_updates) updates.push_back(u);
-    if (!trains) continue;
-    for (const OwnedUpdate& u : node->updates)
-      if (network_.trainable() && happens(u)) updates.push_back(u.update);
-  }
+  for (const Update& u : network_.state_updates()) updates.push_back(u);
   if (trains) {
+    for (const auto& node : network_.nodes())
+      for (const OwnedUpdate& u : node->updates)
+        if (network_.trainable() && happens(u)) updates.push_back(u.update);
     std::vector<Variable> weights;
     for (const Weight& w : network_.trainable_weights()) weights.push_back(w.variable);
     for (const Update& u : options_.optimizer.get_updates(total_loss_, weights))
@@ -229,12 +224,9 @@ Arrays Trainer::predict(const Arrays& inputs) {
   {
     const std::lock_guard lock(predict_mutex_);
     if (!predict_.impl()) {
-      std::vector<Update> updates;
-      for (const auto& node : network_.nodes())
-        for (const Update& u : node->state_updates) updates.push_back(u);
       const std::vector<Tensor> from(network_.inputs().begin(), network_.inputs().end());
       const std::vector<Tensor> to(network_.outputs().begin(), network_.outputs().end());
-      predict_ = function(from, to, updates, {.name = "predict_function"});
+      predict_ = function(from, to, network_.state_updates(), {.name = "predict_function"});
     }
     step = predict_;
   }

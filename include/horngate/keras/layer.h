@@ -77,6 +77,9 @@ class HORNGATE_API Call {
   /// Happens in every step, also of evaluate and predict: states that go from batch to batch.
   void add_state_update(Update update) { state_updates_.push_back(std::move(update)); }
 
+  /// What a layer inside of this one added.
+  void take(Call&& inner);
+
   const Tensors& losses() const { return losses_; }
   std::vector<OwnedUpdate>& updates() { return updates_; }
   const std::vector<Update>& state_updates() const { return state_updates_; }
@@ -114,7 +117,6 @@ struct LayerOptions {
   bool trainable = true;                        // false: optimizers leave its weights alone
   std::optional<DType> dtype = {};              // of its weights; unset: floatx
   std::optional<Shape> batch_input_shape = {};  // with the samples; unset: no input of its own
-  std::optional<DType> input_dtype = {};        // unset: dtype
 };
 
 /// The common last fields of each layer's options.
@@ -190,8 +192,6 @@ class HORNGATE_API Body : public std::enable_shared_from_this<Body> {
   /// The same for tensors, without keeping anything: for layers inside of others. `build` must have run.
   Tensors run(Call& call);
   void ensure_built(const Shapes& inputs);
-  /// Calls of this layer that are still part of something, oldest first.
-  std::vector<std::shared_ptr<CallNode>> nodes() const;
 
  protected:
   /// A new weight, with this layer's name before its own.
@@ -206,13 +206,11 @@ class HORNGATE_API Body : public std::enable_shared_from_this<Body> {
   virtual void check_inputs(const Shapes& shapes) const;
 
  private:
-  friend class NodeMaker;
   std::string name_, scope_;
   NameCount names_;
   bool trainable_ = true, built_ = false;
   LayerOptions options_;
   std::vector<Weight> weights_;
-  std::vector<std::weak_ptr<CallNode>> nodes_;
 };
 
 /// One call of a layer, kept: where values come from. What a model is made of.

@@ -10,6 +10,7 @@
 #include "horngate/keras/layer.h"
 #include "horngate/keras/layers_core.h"
 #include "keras/fields.h"
+#include "keras/names.h"
 
 namespace horngate::keras {
 
@@ -23,13 +24,6 @@ class BodyOf : public Body {
  protected:
   Arguments o;
 };
-
-/// A size that must be positive: "Dense: units must be positive; got 0."
-inline void check_count(const char* class_name, const char* what, int64_t got) {
-  if (got < 1)
-    throw ValueError(std::string(class_name) + ": " + what + " must be positive; got " +
-                     std::to_string(got) + ".");
-}
 
 /// The size along an axis: a number where it is known.
 inline ShapeArg::Entry size_of(const Tensor& x, size_t axis) {
@@ -80,10 +74,7 @@ LayerOptions read_common(const Json& config);
 template <class B>
 std::shared_ptr<Body> make_from(const Json& config, const LoadContext&) {
   LayerOptions common = read_common(config);
-  typename B::ArgumentsType arguments;
-  Reader reader{config, common.name};
-  fields(reader, arguments);
-  auto body = std::make_shared<B>(std::move(arguments));
+  auto body = std::make_shared<B>(options_from<typename B::ArgumentsType>(config, common.name));
   body->set_options(std::move(common));
   return body;
 }

@@ -31,10 +31,10 @@ class ConvLSTM2DCellBody final : public CellOf<ConvLSTM2DCellArguments> {
  public:
   explicit ConvLSTM2DCellBody(ConvLSTM2DCellArguments a) : CellOf(std::move(a)) {
     check_units("ConvLSTM2DCell", "filters", o.filters);
-    for (const int64_t n : o.kernel_size) check_count("ConvLSTM2DCell", "kernel_size", n);
-    for (const int64_t n : o.options.strides) check_count("ConvLSTM2DCell", "strides", n);
+    for (const int64_t n : o.kernel_size) check_positive("ConvLSTM2DCell", "kernel_size", n);
+    for (const int64_t n : o.options.strides) check_positive("ConvLSTM2DCell", "strides", n);
     for (const int64_t n : o.options.dilation_rate)
-      check_count("ConvLSTM2DCell", "dilation_rate", n);
+      check_positive("ConvLSTM2DCell", "dilation_rate", n);
     if (!o.options.data_format) o.options.data_format = image_data_format();
   }
   std::string class_name() const override { return "ConvLSTM2DCell"; }

@@ -33,9 +33,9 @@ class ConvolutionBody : public BodyOf<Arguments> {
     if constexpr (requires { d.dilation_rate; })
       check_sizes(class_name_, "dilation_rate", d.dilation_rate);
     if constexpr (requires { this->o.filters; })
-      check_count(class_name_.c_str(), "filters", this->o.filters);
+      check_positive(class_name_, "filters", this->o.filters);
     if constexpr (requires { d.depth_multiplier; })
-      check_count(class_name_.c_str(), "depth_multiplier", d.depth_multiplier);
+      check_positive(class_name_, "depth_multiplier", d.depth_multiplier);
     this->activity_regularizer = d.activity_regularizer;
     this->input_spec = {{.ndim = N + 2}};
   }

@@ -32,7 +32,7 @@ void fields(V& v, Like<DenseArguments> auto& a) {
 class DenseBody final : public BodyOf<DenseArguments> {
  public:
   explicit DenseBody(DenseArguments a) : BodyOf(std::move(a)) {
-    check_count("Dense", "units", o.units);
+    check_positive("Dense", "units", o.units);
     activity_regularizer = o.options.activity_regularizer;
     input_spec = {{.min_ndim = 2}};
   }
@@ -257,7 +257,7 @@ void fields(V& v, Like<RepeatVectorArguments> auto& a) {
 class RepeatVectorBody final : public BodyOf<RepeatVectorArguments> {
  public:
   explicit RepeatVectorBody(RepeatVectorArguments a) : BodyOf(std::move(a)) {
-    check_count("RepeatVector", "n", o.n);
+    check_positive("RepeatVector", "n", o.n);
     input_spec = {{.ndim = 2}};
   }
   std::string class_name() const override { return "RepeatVector"; }

@@ -42,8 +42,8 @@ void fields(V& v, Like<EmbeddingArguments> auto& a) {
 class EmbeddingBody final : public BodyOf<EmbeddingArguments> {
  public:
   explicit EmbeddingBody(EmbeddingArguments a) : BodyOf(std::move(a)) {
-    check_count("Embedding", "input_dim", o.input_dim);
-    check_count("Embedding", "output_dim", o.output_dim);
+    check_positive("Embedding", "input_dim", o.input_dim);
+    check_positive("Embedding", "output_dim", o.output_dim);
     activity_regularizer = o.options.activity_regularizer;
   }
   std::string class_name() const override { return "Embedding"; }

@@ -25,7 +25,7 @@ Value make_input(InputArguments arguments, const std::string& name) {
                                 .sparse = arguments.sparse,
                                 .name = layer->name()});
   Call call;
-  return NodeMaker::keep(layer, {}, call, {x}, {Tensor()})[0];
+  return keep_call(layer, {}, call, {x}, {Tensor()})[0];
 }
 
 Value Input(const InputOptions& o) {

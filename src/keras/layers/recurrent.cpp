@@ -61,7 +61,7 @@ void refuse_field(const Json& config, const char* name) {
 }
 
 void check_units(const char* class_name, const char* what, int64_t got) {
-  check_count(class_name, what, got);
+  check_positive(class_name, what, got);
   constexpr int64_t kMost = int64_t{1} << 40;
   if (got > kMost)
     throw ValueError(std::string(class_name) + ": " + what + " must be at most " +

@@ -110,12 +110,8 @@ class TimeDistributedBody final : public Body {
     inner.inputs = {reshaped(c.x(), {-1}, c.x(), 2)};
     inner.masks = {inner_mask(c.mask())};
     const Tensor y = one_result(inner);
-    for (const Tensor& loss : inner.losses()) c.add_loss(loss);
-    for (OwnedUpdate& update : inner.updates()) {
-      update.owners.push_back(layer_.get());
-      c.updates().push_back(std::move(update));
-    }
-    for (const Update& update : inner.state_updates()) c.add_state_update(update);
+    for (OwnedUpdate& update : inner.updates()) update.owners.push_back(layer_.get());
+    c.take(std::move(inner));
     return reshaped(y, {-1, size_of(c.x(), 1)}, y, 1);
   }
 
@@ -225,9 +221,7 @@ class BidirectionalBody final : public Body {
     inner.masks = inputs_of(c.masks, direction);
     layer.ensure_built(shapes_of(inner.inputs));  // checks them
     Tensors results = layer.call(inner);
-    for (const Tensor& loss : inner.losses()) c.add_loss(loss);
-    for (OwnedUpdate& update : inner.updates()) c.updates().push_back(std::move(update));
-    for (const Update& update : inner.state_updates()) c.add_state_update(update);
+    c.take(std::move(inner));
     return results;
   }
   Tensors merged(const Tensor& y, const Tensor& other) const {
