@@ -16,14 +16,14 @@ target_compile_options(horngate_keras_objects PRIVATE ${keras_warnings} -fno-sem
 target_compile_definitions(horngate_keras_objects PRIVATE HORNGATE_VERSION="${PROJECT_VERSION}")
 target_include_directories(horngate_keras_objects PRIVATE
   "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
-target_link_libraries(horngate_keras_objects PRIVATE nlohmann_json::nlohmann_json)
+target_link_libraries(horngate_keras_objects PRIVATE horngate_files)
 
 add_library(horngate_keras SHARED $<TARGET_OBJECTS:horngate_keras_objects>)
 add_library(Horngate::keras ALIAS horngate_keras)
 # Users know it as Horngate::keras, whether it is built here or was installed.
 set_target_properties(horngate_keras PROPERTIES
   EXPORT_NAME keras LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN")
-target_link_libraries(horngate_keras PUBLIC Horngate::horngate)
+target_link_libraries(horngate_keras PUBLIC Horngate::horngate PRIVATE horngate_files)
 if(NOT HORNGATE_SANITIZE)
   target_link_options(horngate_keras PRIVATE -Wl,--no-undefined)
 endif()

@@ -19,6 +19,17 @@ endif()
 file(GLOB fused_sources src/engines/native/fused/*.cpp)
 set_source_files_properties(${fused_sources} PROPERTIES COMPILE_OPTIONS -ffp-contract=off)
 
+# Readers and writers of files: both libraries take what they need of it.
+file(GLOB files_sources CONFIGURE_DEPENDS src/files/*.cpp)
+add_library(horngate_files STATIC ${files_sources})
+set_target_properties(horngate_files PROPERTIES
+  POSITION_INDEPENDENT_CODE ON
+  CXX_VISIBILITY_PRESET hidden
+  VISIBILITY_INLINES_HIDDEN ON)
+target_compile_options(horngate_files PRIVATE -Wall -Wextra)
+target_include_directories(horngate_files PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src")
+target_link_libraries(horngate_files PUBLIC nlohmann_json::nlohmann_json)
+
 add_library(horngate_objects OBJECT ${horngate_sources})
 set_target_properties(horngate_objects PROPERTIES
   POSITION_INDEPENDENT_CODE ON
@@ -30,7 +41,7 @@ target_include_directories(horngate_objects
   PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>"
   PRIVATE "${PROJECT_SOURCE_DIR}/src")
 set(horngate_libraries
-  horngate_dnnl horngate_openblas horngate_highway horngate_xbyak nlohmann_json::nlohmann_json
+  horngate_files horngate_dnnl horngate_openblas horngate_highway horngate_xbyak nlohmann_json::nlohmann_json
   OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(horngate_objects PRIVATE ${horngate_libraries})
 

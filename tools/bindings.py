@@ -25,12 +25,13 @@ CONVERSIONS = {
     "int64_t": 'call.integer({0}, "{0}")',
     "double": 'call.real({0}, "{0}")',
     "bool": "call.truth({0})",
+    "Flag": "call.truth({0})",
     "Axis": 'call.axis({0}, "{0}")',
     "Ints": 'call.ints({0}, "{0}")',
     "ShapeArg": 'call.shape({0}, "{0}")',
-    "DType": "dtype_from_python({0}, call.function())",
-    "Padding": "call.padding({0})",
-    "PoolMode": "call.pool_mode({0})",
+    "Choice<DType>": "dtype_from_python({0}, call.function())",
+    "PaddingChoice": "call.padding({0})",
+    "PoolModeChoice": "call.pool_mode({0})",
     "std::string": 'call.text({0}, "{0}")',
     "std::string_view": 'call.text({0}, "{0}")',
     "std::vector<Tensor>": 'call.tensor_list({0}, "{0}")',
@@ -39,8 +40,8 @@ CONVERSIONS = {
     "std::optional<int64_t>": 'call.optional_integer({0}, "{0}")',
     "std::optional<double>": "{0}.is_none() ? std::nullopt"
     ' : std::optional<double>(call.real({0}, "{0}"))',
-    "std::optional<DType>": "call.dtype({0})",
-    "std::optional<DataFormat>": "call.data_format({0})",
+    "DTypeChoice": "call.dtype({0})",
+    "DataFormatChoice": "call.data_format({0})",
 }
 
 
@@ -104,10 +105,24 @@ def statements(arguments, aggregates):
 
 
 def binding(name, count, functions, aggregates):
+    """Of several overloads the only one that can be bound."""
     overloads = functions.get(CPP_NAMES.get(name, name), [])
-    if len(overloads) != 1:
-        raise Irregular("is not declared in a header" if not overloads else "has overloads")
-    function = overloads[0]
+    if not overloads:
+        raise Irregular("is not declared in a header")
+    found, why = [], None
+    for function in overloads:
+        try:
+            found.append(binding_of(name, count, function, aggregates))
+        except Irregular as reason:
+            why = reason
+    if len(found) > 1:
+        raise Irregular("has several overloads that could be meant")
+    if not found:
+        raise why
+    return found[0]
+
+
+def binding_of(name, count, function, aggregates):
     if function.result != "Tensor":
         raise Irregular(f"its result is {function.result}")
     flat = []

@@ -20,9 +20,9 @@ else
 fi
 
 # Each file by itself: a change costs one of them. Headers count for all.
-is_old() { [[ ! -f $2 || -n $(find "$1" src/keras/files include/horngate tests/models '(' -path "$1" -o -name '*.h' ')' -newer "$2") ]]; }
+is_old() { [[ ! -f $2 || -n $(find "$1" src/files include/horngate tests/models '(' -path "$1" -o -name '*.h' ')' -newer "$2") ]]; }
 objects=()
-for source in src/keras/files/*.cpp tests/models/fuzz_files.cpp; do
+for source in src/files/*.cpp tests/models/fuzz_files.cpp; do
   object="$work/objects/$(basename "$source" .cpp).o"
   objects+=("$object")
   if is_old "$source" "$object"; then "$compiler" "${flags[@]}" -c "$source" -o "$object"; fi

@@ -77,7 +77,7 @@ def read():
     """(functions by name, each a list of overloads; aggregates by name, each a list of fields)."""
     functions, aggregates = {}, {}
     for path in HEADERS:
-        text = path.read_text()
+        text = _without_macros(path.read_text())
         for kind, name, body in _blocks(text):
             if kind == "struct":
                 aggregates[name] = _fields(body)
@@ -86,6 +86,12 @@ def read():
             if function:
                 functions.setdefault(function.name, []).append(function)
     return functions, aggregates
+
+
+def _without_macros(text):
+    """Macros with arguments, and what they make: other spellings of functions that stand beside them."""
+    text = re.sub(r"^#define \w+\((?:.*\\\n)*.*\n", "", text, flags=re.M)
+    return re.sub(r"^HORNGATE_\w+\(.*\)\n", "", text, flags=re.M)
 
 
 def _blocks(text):

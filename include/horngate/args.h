@@ -14,8 +14,8 @@ class Axis {
  public:
   Axis() = default;
   template <std::integral T>
-  Axis(T axis) : axes_(Ints{static_cast<int64_t>(axis)}) {}
-  Axis(std::initializer_list<int64_t> axes) : axes_(Ints(axes)) {}
+  Axis(T axis) : axes_(Ints(1, static_cast<int64_t>(axis))) {}
+  Axis(std::initializer_list<Int64Entry> axes) : axes_(Ints(axes)) {}
   Axis(Ints axes) : axes_(std::move(axes)) {}
   bool all() const { return !axes_; }
   const Ints& axes() const { return *axes_; }
@@ -23,6 +23,17 @@ class Axis {
 
  private:
   std::optional<Ints> axes_;
+};
+
+/// Yes or no, and no number: K::sum(x, {0, 1}) would be read as two axes, and does not compile.
+class Flag {
+ public:
+  template <std::same_as<bool> B>
+  Flag(B value) : value_(value) {}
+  operator bool() const { return value_; }
+
+ private:
+  bool value_;
 };
 
 /// A shape that may be left open: {.shape = {K::None, 784}}. `{}` leaves it open; a scalar is K::Shape{}.
@@ -54,7 +65,7 @@ class HORNGATE_API ShapeArg {
     Tensor tensor;  // if defined, the number does not count
   };
   ShapeArg() = default;
-  ShapeArg(std::initializer_list<Entry> entries) : entries(entries) {}
+  ShapeArg(std::initializer_list<Entry> e) : entries(e) {}
   ShapeArg(std::vector<Entry> e) : entries(std::move(e)) {}
   ShapeArg(const Shape& shape);
   ShapeArg(const Ints& dims);

@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <initializer_list>
+#include <iosfwd>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
@@ -50,6 +52,25 @@ class HORNGATE_API Storage {
 /// Returns the memory kept for recycling to the system.
 HORNGATE_API void release_cached_memory();
 
+/// A number of a type that is known at run time only.
+struct AnyNumber {
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  AnyNumber(T v) : dtype(dtype_v<T>), real(static_cast<double>(v)) {
+    if constexpr (std::is_integral_v<T>) whole = static_cast<uint64_t>(v);
+  }
+  DType dtype;
+  double real;
+  uint64_t whole = 0;  // of integers: the same, exact
+};
+
+/// A range of numbers of one element type.
+template <class R>
+concept HasElements = requires(const R& r) {
+  std::size(r);
+  DTypeOf<std::remove_cvref_t<decltype(*std::begin(r))>>::value;
+};
+
 class HORNGATE_API Array {
  public:
   Array() = default;
@@ -61,7 +82,21 @@ class HORNGATE_API Array {
   Array(T value) : Array(dtype_v<T>, Ints{}) {
     *static_cast<T*>(data_) = value;
   }
-  /// Array::of({1.f, 2.f, 3.f, 4.f}, {2, 2})
+  /// Array::of({1.f, 2.f, 3.f, 4.f}, {2, 2}); vectors, spans, C arrays, ...: anything that has a size and numbers.
+  template <class R>
+    requires HasElements<R>
+  static Array of(const R& values, Ints dims) {
+    using T = std::remove_cvref_t<decltype(*std::begin(values))>;
+    Array a(dtype_v<T>, std::move(dims));
+    a.check_count(std::size(values));
+    std::copy(std::begin(values), std::end(values), static_cast<T*>(a.data_));
+    return a;
+  }
+  template <class R>
+    requires HasElements<R>
+  static Array of(const R& values) {
+    return of(values, Ints{std::size(values)});
+  }
   template <class T>
   static Array of(std::span<const T> values, Ints dims) {
     Array a(dtype_v<T>, std::move(dims));
@@ -70,21 +105,23 @@ class HORNGATE_API Array {
     return a;
   }
   template <class T>
-  static Array of(const std::vector<T>& values, Ints dims) {
-    return of(std::span<const T>(values), std::move(dims));
-  }
-  template <class T>
   static Array of(std::initializer_list<T> values, Ints dims) {
     return of(std::span<const T>(values.begin(), values.size()), std::move(dims));
   }
   template <class T>
   static Array of(std::initializer_list<T> values) {
-    return of(values, Ints{static_cast<int64_t>(values.size())});
+    return of(values, Ints{values.size()});
+  }
+  /// Numbers of several types: {1, 2.5}. The result has the type that C++ gives to their sum.
+  static Array of(std::initializer_list<AnyNumber> values, Ints dims);
+  static Array of(std::initializer_list<AnyNumber> values) {
+    return of(values, Ints{values.size()});
   }
   static Array zeros(DType dtype, Ints dims);
   static Array full(DType dtype, Ints dims, double value);
-  /// Somebody else's memory, without a copy; strides in elements, empty = contiguous.
-  static Array view(void* data, DType dtype, Ints dims, Ints strides = {},
+  /// Somebody else's memory, without a copy; strides in elements, empty = contiguous. Functions never write into
+  /// what they are given, so data may be const; then data<T>() is for reading.
+  static Array view(const void* data, DType dtype, Ints dims, Ints strides = {},
                     std::function<void()> release = {});
   static Array over(Storage storage, DType dtype, Ints dims);
   static Array in_engine(std::shared_ptr<EngineMemory> memory, DType dtype, Ints dims);
@@ -130,6 +167,20 @@ class HORNGATE_API Array {
     else
       return static_cast<T>(item_as_double());
   }
+  /// a(i, j): one element, as a double; negative positions count from the end.
+  template <std::integral... I>
+  double operator()(I... where) const {
+    return double_at(Ints{where...});
+  }
+  /// a.at<int64_t>(i, j): the element itself, to read or to write; TypeError for another element type.
+  template <class T, std::integral... I>
+  T& at(I... where) const {
+    check_type("at", dtype_v<T>);
+    return static_cast<T*>(raw())[offset_of(Ints{where...})];
+  }
+  /// a[i]: what is at i along the first axis, without a copy.
+  Array operator[](int64_t i) const;
+
   template <class T>
   std::vector<T> to_vector() const {
     Array a = cast(dtype_v<T>).contiguous();
@@ -154,10 +205,14 @@ class HORNGATE_API Array {
 
   /// "[[1, 2], [3, 4]]", floats "[1., 2.5]"; large arrays are shortened in the middle.
   std::string str() const;
+  friend HORNGATE_API std::ostream& operator<<(std::ostream& out, const Array& array);
 
  private:
   void check_count(size_t n) const;
+  void check_type(const char* function, DType wanted) const;
   void check_access(DType wanted) const;
+  int64_t offset_of(const Ints& at) const;  // in elements
+  double double_at(const Ints& at) const;
   double item_as_double() const;
   int64_t item_as_int64() const;
   uint64_t item_as_uint64() const;

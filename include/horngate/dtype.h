@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string_view>
 
 #include "horngate/export.h"
@@ -40,6 +41,8 @@ constexpr bool is_int(DType t) { return is_signed_int(t) || is_unsigned_int(t); 
 /// "float32", "bool", ... as Keras spells it.
 HORNGATE_API const char* name_of(DType t);
 
+HORNGATE_API std::ostream& operator<<(std::ostream& out, DType t);
+
 /// The type that a Keras string names; the ValueError lists the known names.
 HORNGATE_API DType dtype_from(std::string_view name);
 
@@ -75,6 +78,8 @@ HORNGATE_DTYPE_OF(uint8_t, uint8)
 HORNGATE_DTYPE_OF(uint16_t, uint16)
 HORNGATE_DTYPE_OF(uint32_t, uint32)
 HORNGATE_DTYPE_OF(uint64_t, uint64)
+HORNGATE_DTYPE_OF(long long, int64)  // int64_t is long
+HORNGATE_DTYPE_OF(unsigned long long, uint64)
 HORNGATE_DTYPE_OF(bool, bool_)
 #undef HORNGATE_DTYPE_OF
 template <class T>

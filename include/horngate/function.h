@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "horngate/args.h"
+#include "horngate/ops/elementwise.h"
 #include "horngate/tensor.h"
 
 namespace horngate {
@@ -45,6 +46,12 @@ class HORNGATE_API Function {
     return (*this)(std::span<const Array>(inputs.begin(), inputs.size()));
   }
   Arrays operator()() const { return (*this)(std::span<const Array>()); }
+  /// f(x, y) is f({x, y}).
+  template <class... A>
+    requires(sizeof...(A) > 0 && (std::convertible_to<const A&, Array> && ...))
+  Arrays operator()(const A&... inputs) const {
+    return (*this)(std::initializer_list<Array>{inputs...});
+  }
   FunctionImpl* impl() const { return impl_.get(); }
 
  private:
@@ -74,6 +81,12 @@ struct GradientsOptions {
                                              const std::vector<Tensor>& variables,
                                              const GradientsOptions& options = {});
 
+template <std::derived_from<Tensor> V>
+[[nodiscard]] Tensors gradients(const Tensor& loss, const std::vector<V>& variables,
+                                const GradientsOptions& options = {}) {
+  return gradients(loss, Tensors(variables.begin(), variables.end()), options);
+}
+
 /// Value of a tensor that needs no feeds.
 /// Example: K::eval(K::ones_like(v)).item<float>();
 [[nodiscard]] HORNGATE_API Array eval(const Tensor& x);
@@ -94,21 +107,22 @@ HORNGATE_API void set_value(const Variable& x, const Array& value);
 /// Example: K::batch_set_value({{w, K::zeros_array({784, 10})}, {b, K::zeros_array({10})}});
 HORNGATE_API void batch_set_value(const std::vector<std::pair<Variable, Array>>& tuples);
 
-/// A new value for a variable, as a tensor. Give updates to function(), or use them as outputs.
+/// A new value for a variable, as a tensor. Give updates to function(), or use them as outputs. An integer variable
+/// takes integers alone.
 /// Example: auto train = K::function({x}, {loss}, {K::update(w, w - 0.1 * grad)});
-[[nodiscard]] HORNGATE_API Tensor update(const Variable& x, const Tensor& new_x);
+[[nodiscard]] HORNGATE_API Tensor update(const Variable& x, const Number& new_x);
 
 /// The update to x + increment.
-/// Example: auto count = K::update_add(total, K::constant(1.0));
-[[nodiscard]] HORNGATE_API Tensor update_add(const Variable& x, const Tensor& increment);
+/// Example: auto count = K::update_add(total, 1);
+[[nodiscard]] HORNGATE_API Tensor update_add(const Variable& x, const Number& increment);
 
 /// The update to x - decrement.
 /// Example: auto step = K::update_sub(w, 0.1 * grad);
-[[nodiscard]] HORNGATE_API Tensor update_sub(const Variable& x, const Tensor& decrement);
+[[nodiscard]] HORNGATE_API Tensor update_sub(const Variable& x, const Number& decrement);
 
 /// The update to x * momentum + value * (1 - momentum).
 /// Example: auto moved = K::moving_average_update(mean, K::mean(x), 0.99);
-[[nodiscard]] HORNGATE_API Tensor moving_average_update(const Variable& x, const Tensor& value,
+[[nodiscard]] HORNGATE_API Tensor moving_average_update(const Variable& x, const Number& value,
                                                         double momentum);
 
 }  // namespace horngate

@@ -1,6 +1,10 @@
 // All of Horngate: #include <horngate/horngate.h>, then `namespace K = horngate;`.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "Horngate needs C++20: compile with -std=c++20"
+#else
+
 #include "horngate/array.h"
 #include "horngate/config.h"
 #include "horngate/engines.h"
@@ -21,4 +25,7 @@
 #include "horngate/ops/variables.h"
 #include "horngate/options.h"
 #include "horngate/profile.h"
+#include "horngate/save.h"
 #include "horngate/tensor.h"
+
+#endif

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "horngate/horngate.h"
+#if __cplusplus >= 202002L
+
 #include "horngate/keras/callbacks.h"
 #include "horngate/keras/data.h"
 #include "horngate/keras/json.h"
@@ -23,3 +25,5 @@
 #include "horngate/keras/objects.h"
 #include "horngate/keras/optimizers.h"
 #include "horngate/keras/saving.h"
+
+#endif

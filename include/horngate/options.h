@@ -1,10 +1,14 @@
 // Option values of K functions and the strings that Keras writes for them.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
+#include "horngate/dtype.h"
 #include "horngate/export.h"
 
 namespace horngate {
@@ -36,6 +40,46 @@ HORNGATE_API Padding padding_from(std::string_view text, std::string_view functi
                                                                             Padding::same});
 HORNGATE_API PoolMode pool_mode_from(std::string_view text, std::string_view function);
 HORNGATE_API Interpolation interpolation_from(std::string_view text, std::string_view function);
+
+/// What Choice calls: the value of a type that a Keras string names.
+HORNGATE_API Padding choice_from(std::string_view name, Padding);
+HORNGATE_API PoolMode choice_from(std::string_view name, PoolMode);
+HORNGATE_API Interpolation choice_from(std::string_view name, Interpolation);
+HORNGATE_API DataFormat choice_from(std::string_view name, DataFormat);
+inline DType choice_from(std::string_view name, DType) { return dtype_from(name); }
+
+/// Text in any of its types.
+template <class S>
+concept TextLike =
+    std::convertible_to<const S&, std::string_view> && !std::same_as<S, std::nullptr_t>;
+
+/// One of a list, or its Keras string: K::Padding::same, or "same".
+template <class E>
+class Choice {
+ public:
+  constexpr Choice(E value) : value_(value) {}
+  template <TextLike S>
+  Choice(const S& name) : value_(choice_from(name, E())) {}
+  constexpr operator E() const { return value_; }
+
+ private:
+  E value_;
+};
+using PaddingChoice = Choice<Padding>;
+using PoolModeChoice = Choice<PoolMode>;
+using InterpolationChoice = Choice<Interpolation>;
+
+/// The same, or nothing.
+template <class E>
+class OptionalChoice : public std::optional<E> {
+ public:
+  using std::optional<E>::optional;
+  constexpr OptionalChoice(const std::optional<E>& value) : std::optional<E>(value) {}
+  template <TextLike S>
+  OptionalChoice(const S& name) : std::optional<E>(choice_from(name, E())) {}
+};
+using DataFormatChoice = OptionalChoice<DataFormat>;
+using DTypeChoice = OptionalChoice<DType>;
 
 /// The same check for a value given as an enumerator.
 HORNGATE_API void check_padding(Padding padding, std::string_view function,

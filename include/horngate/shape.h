@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <initializer_list>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,7 @@ class HORNGATE_API Shape {
   std::string str() const;
 
   friend bool operator==(const Shape& a, const Shape& b) { return a.dims_ == b.dims_; }
+  friend HORNGATE_API std::ostream& operator<<(std::ostream& out, const Shape& shape);
 
  private:
   Ints dims_;

@@ -1,6 +1,7 @@
 // A vector that keeps its first N elements inline: shapes and operand lists rarely need the heap.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -10,6 +11,14 @@
 #include <utility>
 
 namespace horngate {
+
+/// An entry of a list of integers: from any integral type, or {n, 3} with a size_t n would be narrowing.
+struct Int64Entry {
+  template <std::integral T>
+  constexpr Int64Entry(T n) : value(static_cast<int64_t>(n)) {}
+  constexpr operator int64_t() const { return value; }
+  int64_t value;
+};
 
 template <class T, uint32_t N>
 class SmallVec {
@@ -22,7 +31,8 @@ class SmallVec {
   // Delegates to the default constructor: if memory runs out halfway, the elements made so far are
   // freed.
   explicit SmallVec(size_t n, const T& fill = T()) : SmallVec() { resize(n, fill); }
-  SmallVec(std::initializer_list<T> items) : SmallVec() { assign(items.begin(), items.end()); }
+  using Entry = std::conditional_t<std::is_same_v<T, int64_t>, Int64Entry, T>;
+  SmallVec(std::initializer_list<Entry> items) : SmallVec() { assign(items.begin(), items.end()); }
   template <std::input_iterator It>
   SmallVec(It first, It last) : SmallVec() {
     assign(first, last);

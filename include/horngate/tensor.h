@@ -1,7 +1,9 @@
 // Tensor: a cheap handle to a value of the graph. Variable: one that keeps its value between calls.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +14,7 @@
 
 namespace horngate {
 
+class Index;  // what may stand in brackets, in ops/shape.h
 struct Node;
 HORNGATE_API void retain(const Node* node) noexcept;
 HORNGATE_API void release(const Node* node) noexcept;
@@ -53,6 +56,11 @@ class HORNGATE_API Tensor {
   uint32_t index() const { return index_; }
   /// Whether it is the same value of the graph; equal contents do not count.
   bool same_as(const Tensor& other) const { return node_ == other.node_ && index_ == other.index_; }
+  /// x[i] along the first axis: K::shape(x)[0]. Several axes: getitem.
+  Tensor operator[](const Index& i) const;
+  /// "<tensor "dense/relu" of shape (None, 10), float32>"
+  std::string str() const;
+  friend HORNGATE_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
  protected:
   Tensor(const Node* node, uint32_t index) : node_(node), index_(index) {}
@@ -70,6 +78,13 @@ class HORNGATE_API Variable : public Tensor {
   Variable() = default;
   /// The tensor must come from variable(); TypeError otherwise.
   explicit Variable(const Tensor& t);
+  /// As in Python a name may go on to any tensor: `auto h = w; h = K::relu(h);`. Functions that need a variable
+  /// look whether they have one.
+  template <std::same_as<Tensor> T>
+  Variable& operator=(T t) noexcept {
+    Tensor::operator=(std::move(t));
+    return *this;
+  }
 };
 
 }  // namespace horngate

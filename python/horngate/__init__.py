@@ -38,6 +38,10 @@ def __getattr__(name):
         from horngate.export import export_onnx
 
         return export_onnx
+    if name in ("load", "save"):
+        from horngate import files
+
+        return getattr(files, name)
     if name == "set_engine":
         from horngate._engine_choice import set_engine
 

@@ -1,9 +1,13 @@
 // Values of variables, updates and gradients.
+#include <nanobind/stl/string.h>
+
 #include "call.h"
 #include "function.h"
 #include "horngate/function.h"
 #include "horngate/ops/variables.h"
+#include "horngate/save.h"
 #include "sections.h"
+#include "text.h"
 
 namespace horngate::python {
 namespace {
@@ -57,9 +61,44 @@ void set_values(nb::sequence pairs) {
   batch_set_value(values);
 }
 
+void save_arrays(nb::bytes path, nb::dict arrays) {
+  NamedArrays named;
+  for (const auto& [name, value] : arrays) {
+    if (!PyUnicode_Check(name.ptr()))
+      throw TypeError("save: names must be strings; got " + repr_of(name) + ".");
+    named[nb::cast<std::string>(name)] = array_from(value, {}, "save");
+  }
+  const std::string file(path.c_str(), path.size());
+  const Unlocked unlocked;
+  save(file, named);
+}
+
+void save_array(nb::bytes path, Any value) {
+  const Array array = array_from(value, {}, "save");
+  const std::string file(path.c_str(), path.size());
+  const Unlocked unlocked;
+  save(file, array);
+}
+
+nb::dict load_arrays(nb::bytes path) {
+  const std::string file(path.c_str(), path.size());
+  NamedArrays arrays;
+  {
+    const Unlocked unlocked;
+    arrays = load(file);
+  }
+  nb::dict out;
+  for (const auto& [name, array] : arrays)
+    out[nb::str(name.data(), name.size())] = nb::steal(to_ndarray(array));
+  return out;
+}
+
 }  // namespace
 
 void bind_function(nb::module_& m) {
+  m.def("save_arrays", &save_arrays, "See horngate.files.save.");
+  m.def("save_array", &save_array, "See horngate.files.save.");
+  m.def("load_arrays", &load_arrays, "See horngate.files.load.");
   m.def("eval", &eval_tensor, "Value of a tensor that needs no feeds.");
   m.def("batch_get_value", &get_values, "Values of variables, all of one moment.");
   m.def("batch_set_value", &set_values, "Sets (variable, value) pairs, all at once.");
@@ -71,22 +110,22 @@ void bind_function(nb::module_& m) {
   m.def("update", [](Any x, Any new_x) {
     Call call("update");
     const Variable v = call.variable(x);
-    return call.result(update(v, call.tensor(new_x, v.dtype())));
+    return call.result(update(v, call.number(new_x, v.dtype())));
   });
   m.def("update_add", [](Any x, Any increment) {
     Call call("update_add");
     const Variable v = call.variable(x);
-    return call.result(update_add(v, call.tensor(increment, v.dtype())));
+    return call.result(update_add(v, call.number(increment, v.dtype())));
   });
   m.def("update_sub", [](Any x, Any decrement) {
     Call call("update_sub");
     const Variable v = call.variable(x);
-    return call.result(update_sub(v, call.tensor(decrement, v.dtype())));
+    return call.result(update_sub(v, call.number(decrement, v.dtype())));
   });
   m.def("moving_average_update", [](Any x, Any value, Any momentum) {
     Call call("moving_average_update");
     const Variable v = call.variable(x);
-    const Tensor observed = call.tensor(value, v.dtype());
+    const Number observed = call.number(value, v.dtype());
     return call.result(moving_average_update(v, observed, call.real(momentum, "momentum")));
   });
 }

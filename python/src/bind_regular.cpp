@@ -157,14 +157,14 @@ void bind_regular(nb::module_& m) {
   m.def("dropout", [](Any x, Any level, Any noise_shape, Any seed) {
     Call call("dropout");
     const auto x_in = call.tensor(x);
-    const auto level_in = call.real(level, "level");
+    const auto level_in = call.number(level, x_in.dtype());
     const DropoutOptions options{.noise_shape = call.shape(noise_shape, "noise_shape"), .seed = call.optional_integer(seed, "seed")};
     return call.result(horngate::dropout(x_in, level_in, options));
   });
   m.def("elu", [](Any x, Any alpha) {
     Call call("elu");
     const auto x_in = call.tensor(x);
-    const auto alpha_in = call.real(alpha, "alpha");
+    const auto alpha_in = call.number(alpha, x_in.dtype());
     return call.result(horngate::elu(x_in, alpha_in));
   });
   m.def("equal", [](Any x, Any y) {
@@ -281,7 +281,7 @@ void bind_regular(nb::module_& m) {
   m.def("one_hot", [](Any indices, Any num_classes) {
     Call call("one_hot");
     const auto indices_in = call.tensor(indices);
-    const auto num_classes_in = call.integer(num_classes, "num_classes");
+    const auto num_classes_in = call.number(num_classes, indices_in.dtype());
     return call.result(horngate::one_hot(indices_in, num_classes_in));
   });
   m.def("ones", [](Any shape, Any dtype, Any name) {
@@ -336,25 +336,25 @@ void bind_regular(nb::module_& m) {
   m.def("random_binomial", [](Any shape, Any p, Any dtype, Any seed) {
     Call call("random_binomial");
     const auto shape_in = call.shape(shape, "shape");
-    const RandomBinomialOptions options{.p = call.real(p, "p"), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
+    const RandomBinomialOptions options{.p = call.number(p), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
     return call.result(horngate::random_binomial(shape_in, options));
   });
   m.def("random_normal", [](Any shape, Any mean, Any stddev, Any dtype, Any seed) {
     Call call("random_normal");
     const auto shape_in = call.shape(shape, "shape");
-    const RandomNormalOptions options{.mean = call.real(mean, "mean"), .stddev = call.real(stddev, "stddev"), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
+    const RandomNormalOptions options{.mean = call.number(mean), .stddev = call.number(stddev), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
     return call.result(horngate::random_normal(shape_in, options));
   });
   m.def("random_uniform", [](Any shape, Any minval, Any maxval, Any dtype, Any seed) {
     Call call("random_uniform");
     const auto shape_in = call.shape(shape, "shape");
-    const RandomUniformOptions options{.minval = call.real(minval, "minval"), .maxval = call.real(maxval, "maxval"), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
+    const RandomUniformOptions options{.minval = call.number(minval), .maxval = call.number(maxval), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
     return call.result(horngate::random_uniform(shape_in, options));
   });
   m.def("relu", [](Any x, Any alpha, Any max_value, Any threshold) {
     Call call("relu");
     const auto x_in = call.tensor(x);
-    const ReluOptions options{.alpha = call.real(alpha, "alpha"), .max_value = max_value.is_none() ? std::nullopt : std::optional<double>(call.real(max_value, "max_value")), .threshold = call.real(threshold, "threshold")};
+    const ReluOptions options{.alpha = call.number(alpha, x_in.dtype()), .max_value = call.number(max_value, x_in.dtype()), .threshold = call.real(threshold, "threshold")};
     return call.result(horngate::relu(x_in, options));
   });
   m.def("repeat", [](Any x, Any n) {
@@ -506,7 +506,7 @@ void bind_regular(nb::module_& m) {
   m.def("truncated_normal", [](Any shape, Any mean, Any stddev, Any dtype, Any seed) {
     Call call("truncated_normal");
     const auto shape_in = call.shape(shape, "shape");
-    const RandomNormalOptions options{.mean = call.real(mean, "mean"), .stddev = call.real(stddev, "stddev"), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
+    const RandomNormalOptions options{.mean = call.number(mean), .stddev = call.number(stddev), .dtype = call.dtype(dtype), .seed = call.optional_integer(seed, "seed")};
     return call.result(horngate::truncated_normal(shape_in, options));
   });
   m.def("var", [](Any x, Any axis, Any keepdims) {

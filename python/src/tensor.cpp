@@ -74,11 +74,7 @@ void dealloc(PyObject* object) {
 
 PyObject* repr(PyObject* object) {
   return guarded([&] {
-    const Tensor& t = tensor_of(object);
-    const std::string text =
-        std::string("<K.") + (is_variable_object(object) ? "Variable" : "Tensor") + " \"" +
-        t.name() + "\" shape=" + t.shape().str() + " dtype=" + name_of(t.dtype()) +
-        (t.is_sparse() ? " sparse" : "") + ">";
+    const std::string text = tensor_of(object).str();
     return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
   });
 }

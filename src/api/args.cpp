@@ -188,6 +188,14 @@ Tensor weak_scalar(double value, Tensor* beside) {
   return prim::scalar(value, dtype);
 }
 
+Tensor parameter_of(std::string_view function, const Number& parameter, DType dtype,
+                    std::string_view argument) {
+  check<TypeError>(!parameter.is_none(), function, argument,
+                   " must be a number or a tensor; got None.");
+  if (parameter.is_number()) return prim::scalar(parameter.value(), dtype);
+  return prim::cast(dense_operand(function, parameter.tensor(), argument), dtype);
+}
+
 namespace {
 
 /// The scopes open on this thread: their updates in one list, and where each scope begins in it.

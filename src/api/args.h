@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "horngate/args.h"
+#include "horngate/ops/elementwise.h"
 #include "prims/build.h"
 
 namespace horngate {
@@ -29,6 +30,10 @@ void unify(std::string_view function, Tensors* tensors);
 /// A plain number next to a tensor takes its dtype; a fractional number next to an integer tensor makes both
 /// floatx, and so does any number next to a bool tensor. An integer type too narrow for the number becomes int64.
 Tensor weak_scalar(double value, Tensor* beside);
+
+/// A parameter that may be a number or a tensor, in a dtype.
+Tensor parameter_of(std::string_view function, const Number& parameter, DType dtype,
+                    std::string_view argument);
 
 /// Inside control_dependencies a variable operand becomes after(variable, updates). Every K function passes
 /// through here any tensor operand that may be a variable.

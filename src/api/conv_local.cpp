@@ -56,7 +56,7 @@ Tensor taps(const Tensor& x, size_t axis, int64_t at, int64_t stride, int64_t co
 }  // namespace
 
 Tensor local_conv1d(const Tensor& inputs, const Tensor& kernel, int64_t kernel_size,
-                    int64_t strides, std::optional<DataFormat>) {
+                    int64_t strides, DataFormatChoice) {
   const CalledAs called(__func__);
   const Local l = operands_of("local_conv1d", inputs, kernel, 3);
   const int64_t out = l.kernel.shape().dim(0);
@@ -71,8 +71,7 @@ Tensor local_conv1d(const Tensor& inputs, const Tensor& kernel, int64_t kernel_s
 Tensor local_conv2d(const Tensor& inputs, const Tensor& kernel,
                     const std::array<int64_t, 2>& kernel_size,
                     const std::array<int64_t, 2>& strides,
-                    const std::array<int64_t, 2>& output_shape,
-                    std::optional<DataFormat> data_format) {
+                    const std::array<int64_t, 2>& output_shape, DataFormatChoice data_format) {
   const CalledAs called(__func__);
   const Local l = operands_of("local_conv2d", inputs, kernel, 4);
   const bool first = is_channels_first(data_format);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "prims/build.h"
 
@@ -21,5 +22,9 @@ Tensor draw_numbers(A a, const SymShape& shape) {
   if (shape.operand.defined()) in.push_back(shape.operand);
   return emit(std::move(a), std::move(in));
 }
+
+/// 1 with probability p, which broadcasts to the shape, else 0.
+Tensor draw_flags(std::string_view function, const Tensor& p, DType dtype, int64_t seed,
+                  const SymShape& shape);
 
 }  // namespace horngate

@@ -94,6 +94,22 @@ Tensor operator*(double x, const Tensor& y) { return multiply(x, y); }
 Tensor operator/(const Tensor& x, const Tensor& y) { return divide(x, y); }
 Tensor operator/(const Tensor& x, double y) { return divide(x, y); }
 Tensor operator/(double x, const Tensor& y) { return divide(x, y); }
+Tensor& operator+=(Tensor& x, const Number& y) { return x = add(x, y); }
+Tensor& operator-=(Tensor& x, const Number& y) { return x = subtract(x, y); }
+Tensor& operator*=(Tensor& x, const Number& y) { return x = multiply(x, y); }
+Tensor& operator/=(Tensor& x, const Number& y) { return x = divide(x, y); }
+Tensor operator<(const Tensor& x, const Tensor& y) { return less(x, y); }
+Tensor operator<(const Tensor& x, double y) { return less(x, y); }
+Tensor operator<(double x, const Tensor& y) { return less(x, y); }
+Tensor operator<=(const Tensor& x, const Tensor& y) { return less_equal(x, y); }
+Tensor operator<=(const Tensor& x, double y) { return less_equal(x, y); }
+Tensor operator<=(double x, const Tensor& y) { return less_equal(x, y); }
+Tensor operator>(const Tensor& x, const Tensor& y) { return greater(x, y); }
+Tensor operator>(const Tensor& x, double y) { return greater(x, y); }
+Tensor operator>(double x, const Tensor& y) { return greater(x, y); }
+Tensor operator>=(const Tensor& x, const Tensor& y) { return greater_equal(x, y); }
+Tensor operator>=(const Tensor& x, double y) { return greater_equal(x, y); }
+Tensor operator>=(double x, const Tensor& y) { return greater_equal(x, y); }
 Tensor operator-(const Tensor& x) { return prim::neg(numeric_operand("negative", x)); }
 
 Tensor floordiv(const Number& x, const Number& y) {
@@ -126,7 +142,7 @@ Tensor logical_not(const Tensor& x) {
   return prim::logical_not(prim::cast(dense_operand("logical_not", x), DType::bool_));
 }
 
-Tensor cast(const Tensor& x, DType dtype) {
+Tensor cast(const Tensor& x, Choice<DType> dtype) {
   const CalledAs called(__func__);
   const Tensor y = prim::cast(dense_operand("cast", x), dtype);
   return y.node()->prim == Prim::variable ? emit(attrs::after{}, {y}) : y;

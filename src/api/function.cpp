@@ -11,18 +11,26 @@
 namespace horngate {
 namespace {
 
-VariableState& state_of(const Variable& v, const char* function) {
-  check<TypeError>(v.defined(), function, "x must be a variable; got an empty one.");
-  return *v.node()->as<attrs::variable>().state;
-}
-
-Tensor make_update(const Variable& x, const Tensor& value, const char* kind, double momentum = 0) {
-  const VariableState& state = state_of(x, "update");
-  check<TypeError>(!state.type.sparse, "update", "the sparse variable \"", state.name,
+Tensor make_update(const char* function, const Variable& x, const Number& value, const char* kind,
+                   double momentum = 0) {
+  const CalledAs called(function);
+  const VariableState& state = variable_state(x, function);
+  const DType dtype = state.type.dtype;
+  check<TypeError>(!state.type.sparse, function, "the sparse variable \"", state.name,
                    "\" cannot be updated.");
-  check<TypeError>(value.defined(), "update", "the new value is empty (a gradient that is None?).");
-  return emit(attrs::assign{.kind = kind, .momentum = momentum},
-              {x, prim::cast(operand(value), state.type.dtype)});
+  check<TypeError>(value.is_number() || value.tensor().defined(), function,
+                   "the new value is empty (a gradient that is None?).");
+  Tensor beside = x;
+  const Tensor t =
+      value.is_number() ? weak_scalar(value.value(), &beside) : operand(value.tensor());
+  // What would be lost without a word: fractions, and the digits of a number that does not fit.
+  check<TypeError>(!is_int(dtype) || !is_float(t.dtype()), function, "variable \"", state.name,
+                   "\" is ", dtype, "; got a value of ", t.dtype(),
+                   value.is_number() ? text_of(" (", value.value(), ")") : "",
+                   ". Use cast() if that is meant.");
+  check(!value.is_number() || !is_int(dtype) || t.dtype() == dtype, function, "variable \"",
+        state.name, "\" is ", dtype, ", which cannot hold ", value.value(), ".");
+  return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(t, dtype)});
 }
 
 /// Says why nothing flows from the loss to a target: names the first node on the way that has no
@@ -96,7 +104,7 @@ Array initial_value(const Tensor& x) {
 }
 
 Array get_value(const Variable& x) {
-  VariableState& v = state_of(x, "get_value");
+  VariableState& v = variable_state(x, "get_value");
   Array held;
   {
     std::shared_lock lock(v.guard);
@@ -108,7 +116,7 @@ Array get_value(const Variable& x) {
 
 Arrays batch_get_value(const std::vector<Variable>& xs) {
   std::vector<VariableState*> states;
-  for (const Variable& x : xs) states.push_back(&state_of(x, "batch_get_value"));
+  for (const Variable& x : xs) states.push_back(&variable_state(x, "batch_get_value"));
   const std::vector<VariableState*> sorted = in_id_order(states);
   Arrays held;
   {
@@ -126,7 +134,7 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
   std::vector<VariableState*> states;
   Arrays fresh;
   for (const auto& [x, value] : values) {
-    VariableState& v = state_of(x, "set_value");
+    VariableState& v = variable_state(x, "set_value");
     check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name,
                      "\" cannot be changed.");
     check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name,
@@ -146,21 +154,17 @@ void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
   for (VariableState* v : sorted) v->guard.unlock();
 }
 
-Tensor update(const Variable& x, const Tensor& new_x) {
-  const CalledAs called(__func__);
-  return make_update(x, new_x, "set");
+Tensor update(const Variable& x, const Number& new_x) {
+  return make_update(__func__, x, new_x, "set");
 }
-Tensor update_add(const Variable& x, const Tensor& increment) {
-  const CalledAs called(__func__);
-  return make_update(x, increment, "add");
+Tensor update_add(const Variable& x, const Number& increment) {
+  return make_update(__func__, x, increment, "add");
 }
-Tensor update_sub(const Variable& x, const Tensor& decrement) {
-  const CalledAs called(__func__);
-  return make_update(x, decrement, "sub");
+Tensor update_sub(const Variable& x, const Number& decrement) {
+  return make_update(__func__, x, decrement, "sub");
 }
-Tensor moving_average_update(const Variable& x, const Tensor& value, double momentum) {
-  const CalledAs called(__func__);
-  return make_update(x, value, "lerp", momentum);
+Tensor moving_average_update(const Variable& x, const Number& value, double momentum) {
+  return make_update(__func__, x, value, "lerp", momentum);
 }
 
 }  // namespace horngate

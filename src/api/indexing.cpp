@@ -174,5 +174,6 @@ Tensor getitem(const Tensor& x, std::initializer_list<Index> indices) {
 }
 
 Tensor index(const Tensor& x, const Index& i) { return getitem(x, std::span<const Index>(&i, 1)); }
+Tensor Tensor::operator[](const Index& i) const { return horngate::index(*this, i); }
 
 }  // namespace horngate

@@ -49,30 +49,44 @@ Tensor relu(const Tensor& x, const ReluOptions& o) {
   const CalledAs called(__func__);
   Tensor in = numeric_operand("relu", x);
   // Integers become floats if one of these is fractional.
-  for (double number : {o.alpha, o.threshold, o.max_value.value_or(0.0)}) weak_scalar(number, &in);
+  for (const Number& n : {o.alpha, Number(o.threshold), o.max_value}) {
+    if (n.is_number())
+      weak_scalar(n.value(), &in);
+    else if (n.is_tensor())
+      in = prim::cast(in, common_dtype(in.dtype(), dense_operand("relu", n.tensor()).dtype()));
+  }
   const auto scalar = [&](double number) { return prim::scalar(number, in.dtype()); };
+  const auto scaled = [&](const Tensor& t) {
+    return o.alpha.is_number() ? prim::scale(t, o.alpha.value())
+                               : prim::mul(t, parameter_of("relu", o.alpha, in.dtype(), "alpha"));
+  };
   const Tensor zero = scalar(0.0);
-  if (o.alpha != 0 && o.threshold == 0 && !o.max_value)
-    return prim::select(prim::gt(in, zero), in, prim::scale(in, o.alpha));
+  const bool is_plain = o.alpha.is_number() && o.alpha.value() == 0;
+  if (!is_plain && o.threshold == 0 && o.max_value.is_none())
+    return prim::select(prim::gt(in, zero), in, scaled(in));
 
   Tensor y = in;
   // Written with <=, this lets NaN pass. So does the maximum; with zero first it gives x no
   // gradient at 0.
   if (o.threshold != 0) y = prim::select(prim::le(in, scalar(o.threshold)), zero, in);
-  if (o.max_value) y = prim::minimum(y, scalar(*o.max_value));
-  if (o.max_value || o.threshold == 0) y = prim::maximum(zero, y);
-  if (o.alpha == 0) return y;
-  const Tensor below = prim::maximum(zero, prim::sub(scalar(o.threshold), in));
-  return prim::sub(y, prim::scale(below, o.alpha));
+  if (!o.max_value.is_none())
+    y = prim::minimum(y, parameter_of("relu", o.max_value, in.dtype(), "max_value"));
+  if (!o.max_value.is_none() || o.threshold == 0) y = prim::maximum(zero, y);
+  if (is_plain) return y;
+  return prim::sub(y, scaled(prim::maximum(zero, prim::sub(scalar(o.threshold), in))));
 }
 
 // The exponential never sees a positive x: it could overflow, and 0 * inf in the gradient is NaN.
-Tensor elu(const Tensor& x, double alpha) {
+Tensor elu(const Tensor& x, const Number& alpha) {
   const CalledAs called(__func__);
   const Tensor in = float_operand("elu", x);
   const Tensor positive = prim::gt(in, zero_of(in));
   const Tensor negative_part = prim::select(positive, zero_of(in), in);
-  return prim::select(positive, in, prim::scale(prim::expm1(negative_part), alpha));
+  const Tensor below = prim::expm1(negative_part);
+  return prim::select(positive, in,
+                      alpha.is_number()
+                          ? prim::scale(below, alpha.value())
+                          : prim::mul(below, parameter_of("elu", alpha, in.dtype(), "alpha")));
 }
 
 Tensor softmax(const Tensor& x, int64_t axis) {
@@ -181,11 +195,14 @@ Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from
   return prim::neg(prim::add(prim::mul(t, log_p), prim::mul(prim::sub(one, t), log_not_p)));
 }
 
-Tensor dropout(const Tensor& x, double level, const DropoutOptions& o) {
+Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
   const CalledAs called(__func__);
   const Tensor in = float_operand("dropout", x);
-  check(level >= 0.0 && level < 1.0, "dropout", "level must be in [0, 1); got ", level, ".");
-  if (level == 0.0) return in;
+  if (level.is_number()) {
+    check(level.value() >= 0.0 && level.value() < 1.0, "dropout", "level must be in [0, 1); got ",
+          level.value(), ".");
+    if (level.value() == 0.0) return in;
+  }
   SymDims dims = dims_of(in);
   if (o.noise_shape.whole.defined() || !o.noise_shape.entries.empty()) {
     const SymShape noise = sym_shape_of("dropout", o.noise_shape, "noise_shape");
@@ -199,10 +216,16 @@ Tensor dropout(const Tensor& x, double level, const DropoutOptions& o) {
       if (n != kInfer) dims[i] = dim_of(noise, i);
     }
   }
-  const double keep = 1.0 - level;
+  const SymShape shape = shape_of_dims(dims);
+  if (!level.is_number()) {
+    const Tensor keep = prim::sub(prim::scalar(1.0, in.dtype()),
+                                  parameter_of("dropout", level, in.dtype(), "level"));
+    const Tensor mask = draw_flags("dropout", keep, in.dtype(), seed_or_next(o.seed), shape);
+    return prim::mul(in, prim::div(mask, keep));
+  }
+  const double keep = 1.0 - level.value();
   const Tensor mask = draw_numbers(
-      attrs::random_bernoulli{.dtype = in.dtype(), .seed = seed_or_next(o.seed), .p = keep},
-      shape_of_dims(dims));
+      attrs::random_bernoulli{.dtype = in.dtype(), .seed = seed_or_next(o.seed), .p = keep}, shape);
   return prim::mul(in, prim::scale(mask, 1.0 / keep));
 }
 
@@ -218,7 +241,7 @@ Tensor in_top_k(const Tensor& predictions, const Tensor& targets, int64_t k) {
 
 // A bias with several axes is written (spatial.., channels). For channels_first Keras reshapes it
 // instead of transposing it, and so do we.
-Tensor bias_add(const Tensor& x, const Tensor& bias, std::optional<DataFormat> data_format) {
+Tensor bias_add(const Tensor& x, const Tensor& bias, DataFormatChoice data_format) {
   const CalledAs called(__func__);
   Tensor in = numeric_operand("bias_add", x), b = numeric_operand("bias_add", bias, "bias");
   unify("bias_add", &in, &b);

@@ -69,6 +69,18 @@ Interpolation interpolation_from(std::string_view text, std::string_view functio
   return parse(text, function, "interpolation", {Interpolation::nearest, Interpolation::bilinear});
 }
 
+Padding choice_from(std::string_view name, Padding) {
+  return padding_from(name, "options",
+                      {Padding::valid, Padding::same, Padding::causal, Padding::full});
+}
+PoolMode choice_from(std::string_view name, PoolMode) { return pool_mode_from(name, "options"); }
+Interpolation choice_from(std::string_view name, Interpolation) {
+  return interpolation_from(name, "options");
+}
+DataFormat choice_from(std::string_view name, DataFormat) {
+  return data_format_from(name, "options");
+}
+
 void check_padding(Padding padding, std::string_view function,
                    std::initializer_list<Padding> allowed) {
   if (std::find(allowed.begin(), allowed.end(), padding) != allowed.end()) return;

@@ -41,9 +41,15 @@ DType float_dtype(std::string_view function, const std::optional<DType>& dtype) 
   return d;
 }
 
-/// x * factor + offset
-Tensor affine(const Tensor& x, double factor, double offset) {
-  return prim::shift(prim::scale(x, factor), offset);
+/// x * stddev + mean
+Tensor normal(std::string_view function, const Tensor& x, const RandomNormalOptions& o) {
+  if (o.mean.is_number() && o.stddev.is_number())
+    return prim::shift(prim::scale(x, o.stddev.value()), o.mean.value());
+  const Tensor stddev = parameter_of(function, o.stddev, x.dtype(), "stddev"),
+               mean = parameter_of(function, o.mean, x.dtype(), "mean");
+  check_broadcast(function, x, stddev);
+  check_broadcast(function, x, mean);
+  return prim::add(prim::mul(x, stddev), mean);
 }
 
 /// The largest number of a dtype that is below v.
@@ -54,6 +60,17 @@ double last_below(double v, DType dtype) {
     if (c < v) return c;
   }
   return v - size;
+}
+
+/// u in [0, 1) between bounds of which one at least is a tensor. What rounding carries up to maxval becomes minval.
+Tensor between(const Tensor& u, const RandomUniformOptions& o, DType dtype) {
+  const Tensor low = parameter_of("random_uniform", o.minval, u.dtype(), "minval"),
+               high = parameter_of("random_uniform", o.maxval, u.dtype(), "maxval");
+  check_broadcast("random_uniform", u, low);
+  check_broadcast("random_uniform", u, high);
+  Tensor x = prim::add(prim::mul(u, prim::sub(high, low)), low);
+  if (!is_float(dtype)) x = prim::floor(x);
+  return prim::cast(prim::select(prim::lt(x, high), x, low), dtype);
 }
 
 Variable variable_of(const Tensor& value, const RandomVariableOptions& o) {
@@ -82,13 +99,21 @@ Tensor draw_operand() {
   return prim::add(draw, prim::concat(parts, 0));
 }
 
+Tensor draw_flags(std::string_view function, const Tensor& p, DType dtype, int64_t seed,
+                  const SymShape& shape) {
+  const Tensor u =
+      draw_numbers(attrs::random_uniform{.dtype = DType::float32, .seed = seed}, shape);
+  check_broadcast(function, u, p);
+  return prim::cast(prim::lt(u, prim::cast(p, DType::float32)), dtype);
+}
+
 Tensor random_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
   const CalledAs called(__func__);
   const SymShape dims = full_shape_of("random_normal", shape);
   const DType dtype = float_dtype("random_normal", o.dtype);
   const Tensor x =
       draw_numbers(attrs::random_normal{.dtype = dtype, .seed = seed_or_next(o.seed)}, dims);
-  return affine(x, o.stddev, o.mean);
+  return normal("random_normal", x, o);
 }
 
 Tensor truncated_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
@@ -97,7 +122,7 @@ Tensor truncated_normal(const ShapeArg& shape, const RandomNormalOptions& o) {
   const DType dtype = float_dtype("truncated_normal", o.dtype);
   const Tensor x = draw_numbers(
       attrs::random_truncated_normal{.dtype = dtype, .seed = seed_or_next(o.seed)}, dims);
-  return affine(x, o.stddev, o.mean);
+  return normal("truncated_normal", x, o);
 }
 
 // Rounding may carry the sum up to maxval itself, which is outside the interval.
@@ -106,29 +131,34 @@ Tensor random_uniform(const ShapeArg& shape, const RandomUniformOptions& o) {
   const SymShape dims = full_shape_of("random_uniform", shape);
   const DType dtype = o.dtype.value_or(floatx());
   check<TypeError>(dtype != DType::bool_, "random_uniform", "dtype must be numeric; got bool.");
-  check(o.minval <= o.maxval, "random_uniform", "minval must not be above maxval; got ", o.minval,
-        " and ", o.maxval, ".");
   const DType drawn = is_float(dtype) ? dtype : DType::float64;
   const Tensor u =
       draw_numbers(attrs::random_uniform{.dtype = drawn, .seed = seed_or_next(o.seed)}, dims);
-  const Tensor x = affine(u, o.maxval - o.minval, o.minval);
+  if (!o.minval.is_number() || !o.maxval.is_number()) return between(u, o, dtype);
+  const double low = o.minval.value(), high = o.maxval.value();
+  check(low <= high, "random_uniform", "minval must not be above maxval; got ", low, " and ", high,
+        ".");
+  const Tensor x = prim::shift(prim::scale(u, high - low), low);
   if (!is_float(dtype)) {
-    const double last = std::max(o.minval, std::ceil(o.maxval) - 1);
+    const double last = std::max(low, std::ceil(high) - 1);
     return prim::cast(prim::minimum(prim::floor(x), prim::scalar(last, drawn)), dtype);
   }
-  if (o.minval == 0.0 || o.minval == o.maxval) return x;
-  const double last = last_below(o.maxval, dtype);
-  return prim::minimum(x, prim::scalar(std::max(last, o.minval), dtype));
+  if (low == 0.0 || low == high) return x;
+  return prim::minimum(x, prim::scalar(std::max(last_below(high, dtype), low), dtype));
 }
 
 Tensor random_binomial(const ShapeArg& shape, const RandomBinomialOptions& o) {
   const CalledAs called(__func__);
   const SymShape dims = full_shape_of("random_binomial", shape);
-  check(o.p >= 0.0 && o.p <= 1.0, "random_binomial", "p must be in [0, 1]; got ", o.p, ".");
-  return draw_numbers(
-      attrs::random_bernoulli{
-          .dtype = o.dtype.value_or(floatx()), .seed = seed_or_next(o.seed), .p = o.p},
-      dims);
+  const DType dtype = o.dtype.value_or(floatx());
+  const int64_t seed = seed_or_next(o.seed);
+  if (!o.p.is_number()) {
+    const Tensor p = parameter_of("random_binomial", o.p, DType::float32, "p");
+    return draw_flags("random_binomial", p, dtype, seed, dims);
+  }
+  const double p = o.p.value();
+  check(p >= 0.0 && p <= 1.0, "random_binomial", "p must be in [0, 1]; got ", p, ".");
+  return draw_numbers(attrs::random_bernoulli{.dtype = dtype, .seed = seed, .p = p}, dims);
 }
 
 Variable random_uniform_variable(const Shape& shape, double low, double high,

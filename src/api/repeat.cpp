@@ -120,7 +120,7 @@ Tensor tile(const Tensor& x, const ShapeArg& n) {
 }
 
 Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_factor,
-                     DataFormat data_format, Interpolation interpolation) {
+                     Choice<DataFormat> data_format, InterpolationChoice interpolation) {
   const CalledAs called(__func__);
   constexpr const char* kName = "resize_images";
   const Tensor t = ranked_operand(kName, x, 4);
@@ -136,7 +136,7 @@ Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_facto
 }
 
 Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_factor,
-                      int64_t width_factor, DataFormat data_format) {
+                      int64_t width_factor, Choice<DataFormat> data_format) {
   const CalledAs called(__func__);
   constexpr const char* kName = "resize_volumes";
   const Tensor t = ranked_operand(kName, x, 5);

@@ -2,6 +2,7 @@
 #include "horngate/ops/shape.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "api/args.h"
 #include "api/shapes.h"
@@ -168,12 +169,19 @@ Tensor spatial_3d_padding(const Tensor& x, const Spatial3dPaddingOptions& option
                   options.padding);
 }
 
-Tensor one_hot(const Tensor& indices, int64_t num_classes) {
+Tensor one_hot(const Tensor& indices, const Number& num_classes) {
   const CalledAs called(__func__);
-  check(num_classes >= 0, "one_hot", "num_classes must be at least 0; got ", num_classes, ".");
   const Tensor t = index_operand("one_hot", indices);
+  const auto classes = [&] {
+    if (!num_classes.is_number()) return arange(num_classes, {.dtype = t.dtype()});
+    const double n = num_classes.value();
+    check(n >= 0, "one_hot", "num_classes must be at least 0; got ", n, ".");
+    check(n < 0x1p62, "one_hot", "num_classes is too large; got ", n, ".");
+    check(n == std::trunc(n), "one_hot", "num_classes must be a whole number; got ", n, ".");
+    return prim::iota(static_cast<int64_t>(n), t.dtype());
+  };
   const auto last = static_cast<int64_t>(t.ndim());
-  const Tensor hit = prim::eq(prim::expand_dims(t, {last}), prim::iota(num_classes, t.dtype()));
+  const Tensor hit = prim::eq(prim::expand_dims(t, {last}), classes());
   return prim::cast(hit, DType::float32);
 }
 

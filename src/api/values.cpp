@@ -21,7 +21,7 @@ Tensor filled(std::string_view function, const ShapeArg& shape, double value,
   const SymShape dims = full_shape_of(function, shape);
   const DType dtype = options.dtype.value_or(floatx());
   if (!dims.is_static()) return named(prim::full(dims, value, dtype), options.name);
-  return variable(Array::full(dtype, dims.dims, value), {.dtype = dtype, .name = options.name});
+  return variable(Array::full(dtype, dims.dims, value), {.name = options.name});
 }
 
 Tensor filled_like(std::string_view function, const Tensor& x, double value,
@@ -46,9 +46,15 @@ Tensor zeros(const ShapeArg& shape, const FillOptions& options) {
   const CalledAs called(__func__);
   return filled("zeros", shape, 0.0, options);
 }
+Variable zeros(const Shape& shape, const FillOptions& options) {
+  return Variable(zeros(ShapeArg(shape), options));
+}
 Tensor ones(const ShapeArg& shape, const FillOptions& options) {
   const CalledAs called(__func__);
   return filled("ones", shape, 1.0, options);
+}
+Variable ones(const Shape& shape, const FillOptions& options) {
+  return Variable(ones(ShapeArg(shape), options));
 }
 
 Variable eye(const MatrixSize& size, const FillOptions& options) {

@@ -32,8 +32,7 @@ Variable variable(const Array& value, const VariableOptions& options) {
 }
 
 const Constraint& constraint_of(const Variable& x) {
-  check<TypeError>(x.defined(), "constraint_of", "x must be a variable; got an empty one.");
-  return x.node()->as<attrs::variable>().state->constraint;
+  return variable_state(x, "constraint_of").constraint;
 }
 
 namespace {

@@ -1,13 +1,19 @@
-// horngate export: a model that Keras saved becomes an ONNX file. Keras reads it, so Python does the work.
+// horngate export: a model that Keras saved becomes an ONNX file.
+#include <horngate/keras.h>
+
 #include "commands.h"
-#include "python.h"
 
 namespace horngate::cli {
 
 int export_model(const Arguments& arguments) {
-  std::vector<std::string> words = {"-m", "horngate", "export"};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return run_python("horngate export", words);
+  if (arguments.size() != 2) throw ValueError("usage: horngate export MODEL.h5 OUT.onnx");
+  set_quiet(true);
+  const keras::Model model = keras::load_model(arguments[0], {.compile = false});
+  const keras::Values inputs = model.inputs(), outputs = model.outputs();
+  export_onnx(
+      function(Tensors(inputs.begin(), inputs.end()), Tensors(outputs.begin(), outputs.end())),
+      arguments[1]);
+  return 0;
 }
 
 }  // namespace horngate::cli

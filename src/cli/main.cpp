@@ -22,7 +22,7 @@ constexpr const char* kUsage =
     "  info      version, engine and settings in force\n"
     "  engines   the engines that can be used, and why others cannot; --json: as JSON\n"
     "  engines install|remove|test NAME: gets an engine, removes it, runs the cases on it\n"
-    "  export    MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX (through Python)\n"
+    "  export    MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX\n"
     "  profile   PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table\n"
     "  show      MODEL.h5: the layers of a model that Keras or Horngate saved\n"
     "  check     MODEL.h5: whether it can be loaded, and what it holds\n"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <ostream>
 
 #include "ir/attrs.h"
 #include "ir/check.h"
@@ -26,6 +27,33 @@ Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
   data_ = storage_.data();
 }
 
+namespace {
+
+/// The type of a sum, as C++ has it.
+DType common_type(std::initializer_list<AnyNumber> values) {
+  const auto any = [&](DType t) {
+    return std::any_of(values.begin(), values.end(), [&](AnyNumber v) { return v.dtype == t; });
+  };
+  for (const DType t : {DType::float64, DType::float32, DType::uint64})
+    if (any(t)) return t;
+  if (any(DType::int64)) return DType::int64;
+  return any(DType::uint32) ? DType::uint32 : DType::int32;
+}
+
+}  // namespace
+
+Array Array::of(std::initializer_list<AnyNumber> values, Ints dims) {
+  Array a(common_type(values), std::move(dims));
+  a.check_count(values.size());
+  with_dtype(a.dtype_, [&](auto zero) {
+    using T = decltype(zero);
+    std::transform(values.begin(), values.end(), static_cast<T*>(a.data_), [](AnyNumber v) {
+      return is_float(dtype_v<T>) ? convert_element<T>(v.real) : convert_element<T>(v.whole);
+    });
+  });
+  return a;
+}
+
 Array Array::zeros(DType dtype, Ints dims) {
   Array a(dtype, std::move(dims));
   std::memset(a.data_, 0, a.nbytes());
@@ -41,7 +69,8 @@ Array Array::full(DType dtype, Ints dims, double value) {
   return a;
 }
 
-Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::function<void()> release) {
+Array Array::view(const void* data, DType dtype, Ints dims, Ints strides,
+                  std::function<void()> release) {
   // Kernels and engines rely on it.
   if (reinterpret_cast<uintptr_t>(data) % size_of(dtype) != 0) [[unlikely]]
     fail("array", "a view of ", dtype, " needs memory that is aligned to ", size_of(dtype),
@@ -49,7 +78,7 @@ Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::functio
   Array a;
   a.dtype_ = dtype;
   a.dims_ = std::move(dims);
-  a.data_ = data;
+  a.data_ = const_cast<void*>(data);
   // Drop strides that merely describe the contiguous order, so that is_contiguous is a single test.
   int64_t expected = 1;
   bool contiguous = true;
@@ -58,7 +87,7 @@ Array Array::view(void* data, DType dtype, Ints dims, Ints strides, std::functio
     expected *= a.dims_[i];
   }
   if (!contiguous && expected != 0) a.strides_ = std::move(strides);
-  if (release) a.storage_ = Storage::adopt(data, a.nbytes(), std::move(release));
+  if (release) a.storage_ = Storage::adopt(a.data_, a.nbytes(), std::move(release));
   return a;
 }
 
@@ -119,9 +148,13 @@ void Array::check_count(size_t n) const {
         " values; got ", n, ".");
 }
 
-void Array::check_access(DType wanted) const {
-  check<TypeError>(dtype_ == wanted, "array", "data<", wanted, ">() needs dtype ", wanted,
+void Array::check_type(const char* function, DType wanted) const {
+  check<TypeError>(dtype_ == wanted, "array", function, "<", wanted, ">() needs dtype ", wanted,
                    "; the array has ", dtype_, ".");
+}
+
+void Array::check_access(DType wanted) const {
+  check_type("data", wanted);
   check(is_contiguous(), "array", "data() needs a contiguous array; call contiguous() first.");
 }
 
@@ -160,6 +193,26 @@ T Array::item_as() const {
 double Array::item_as_double() const { return item_as<double>(); }
 int64_t Array::item_as_int64() const { return item_as<int64_t>(); }
 uint64_t Array::item_as_uint64() const { return item_as<uint64_t>(); }
+
+int64_t Array::offset_of(const Ints& at) const {
+  check<IndexError>(defined() && !sparse_ && at.size() == ndim(), "array", "an element of shape ",
+                    shape(), " needs ", ndim(), " positions; got ", at.size(), ".");
+  int64_t offset = 0;
+  for (size_t i = 0; i < at.size(); ++i) {
+    const int64_t position = at[i] < 0 ? at[i] + dims_[i] : at[i];
+    check<IndexError>(position >= 0 && position < dims_[i], "array", "position ", at[i],
+                      " is outside axis ", i, " of shape ", shape(), ".");
+    offset = is_contiguous() ? offset * dims_[i] + position : offset + position * strides_[i];
+  }
+  return offset;
+}
+
+double Array::double_at(const Ints& at) const {
+  const int64_t offset = offset_of(at);
+  return with_dtype(dtype_, [&](auto zero) {
+    return convert_element<double>(static_cast<const decltype(zero)*>(raw())[offset]);
+  });
+}
 
 Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
 
@@ -231,6 +284,17 @@ Array Array::rows(int64_t begin, int64_t end) const {
   return a;
 }
 
+Array Array::operator[](int64_t i) const {
+  check<IndexError>(ndim() > 0, "array", "a scalar has no position ", i, ".");
+  const int64_t position = i < 0 ? i + dims_[0] : i;
+  check<IndexError>(position >= 0 && position < dims_[0], "array", "position ", i,
+                    " is outside axis 0 of shape ", shape(), ".");
+  Array a = rows(position, position + 1);
+  a.dims_.erase(a.dims_.begin());
+  if (!a.strides_.empty()) a.strides_.erase(a.strides_.begin());
+  return a;
+}
+
 bool same_contents(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || a.dims() != b.dims()) return false;
   if (a.raw() == b.raw() && a.strides() == b.strides()) return true;
@@ -277,6 +341,7 @@ DLManagedTensor* Array::to_dlpack() const {
 }
 
 Array Array::from_dlpack(DLManagedTensor* managed) {
+  check(managed != nullptr, "dlpack", "the tensor must not be null.");
   const DLTensor& t = managed->dl_tensor;
   auto free_it = [managed] {
     if (managed->deleter) managed->deleter(managed);
@@ -303,6 +368,8 @@ Array Array::from_dlpack(DLManagedTensor* managed) {
     throw;
   }
 }
+
+std::ostream& operator<<(std::ostream& out, const Array& array) { return out << array.str(); }
 
 std::string Array::str() const {
   if (!defined()) return "<empty>";

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cmath>
+#include <ostream>
 
 #include "ir/check.h"
 
@@ -13,6 +14,7 @@ static constexpr const char* kNames[kDTypeCount] = {
     "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
 
 const char* name_of(DType t) { return kNames[static_cast<int>(t)]; }
+std::ostream& operator<<(std::ostream& out, DType t) { return out << name_of(t); }
 
 DType dtype_from(std::string_view name) {
   for (int i = 0; i < kDTypeCount; ++i)

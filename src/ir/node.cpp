@@ -122,10 +122,21 @@ std::string Tensor::name() const {
   return name;
 }
 
-Variable::Variable(const Tensor& t) : Tensor(t) {
-  check<TypeError>(t.defined() && t.node()->prim == Prim::variable, "variable",
+std::string Tensor::str() const {
+  if (!defined()) return "<K.Tensor None>";
+  return text_of("<K.", node_->prim == Prim::variable ? "Variable" : "Tensor", " \"", name(),
+                 "\" shape=", shape(), " dtype=", dtype(), is_sparse() ? " sparse>" : ">");
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }
+
+Variable::Variable(const Tensor& t) : Tensor(t) { variable_state(*this, "variable"); }
+
+VariableState& variable_state(const Tensor& t, std::string_view function) {
+  check<TypeError>(t.defined() && t.node()->prim == Prim::variable, function,
                    "the tensor must come from variable(); got ",
                    t.defined() ? primitive(t.node()->prim).name : "an empty tensor", ".");
+  return *t.node()->as<attrs::variable>().state;
 }
 
 }  // namespace horngate

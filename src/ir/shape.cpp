@@ -1,6 +1,8 @@
 // Shapes and their text.
 #include "horngate/shape.h"
 
+#include <ostream>
+
 #include "ir/check.h"
 #include "ir/type.h"
 
@@ -35,6 +37,8 @@ std::string Shape::str() const {
   if (dims_.size() == 1) out += ',';
   return out + ')';
 }
+
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.str(); }
 
 int64_t checked_product(std::span<const int64_t> dims) {
   int64_t product = 1;

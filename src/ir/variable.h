@@ -37,6 +37,9 @@ struct VariableState : Counted {
   ForkSharedMutex guard;
 };
 
+/// What is behind a tensor that variable() made; the TypeError for others begins with the function's name.
+VariableState& variable_state(const Tensor& t, std::string_view function);
+
 /// Number of the next call that draws from a random node.
 struct DrawState : Counted {
   std::atomic<uint64_t> next{0};

@@ -2,13 +2,6 @@
 
 namespace horngate::keras {
 
-PaddingChoice::PaddingChoice(const char* name)
-    : value_(padding_from(name, "padding", {Padding::valid, Padding::same, Padding::causal})) {}
-DataFormatChoice::DataFormatChoice(const char* name)
-    : value_(data_format_from(name, "data_format")) {}
-InterpolationChoice::InterpolationChoice(const char* name)
-    : value_(interpolation_from(name, "interpolation")) {}
-
 Json to_json(const Ints& v) {
   Json::List items;
   for (const int64_t item : v) items.push_back(item);

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "files/json.h"
 #include "horngate/error.h"
-#include "keras/files/json.h"
 
 namespace horngate::keras {
 namespace {

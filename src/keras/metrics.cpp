@@ -27,7 +27,7 @@ Json MetricBody::description() const {
   return class_config(class_name().c_str(), c);
 }
 
-Variable MetricBody::add_weight(const char* name, const Ints& shape, std::optional<DType> dtype) {
+Variable MetricBody::add_weight(const char* name, const Ints& shape, DTypeChoice dtype) {
   const DType type = dtype.value_or(this->dtype());
   variables_.push_back(
       variable(Array::zeros(type, shape), {.dtype = type, .name = name_ + "/" + name}));
@@ -321,7 +321,7 @@ const MetricTable& table() {
 
 Metric::Metric(const char* name) : Metric(from(name, "metric")) {}
 
-Metric::Metric(const std::string& name, Call call, std::optional<DType> dtype) {
+Metric::Metric(const std::string& name, Call call, DTypeChoice dtype) {
   WrapperArguments a;
   a.named = name.empty() ? Json() : Json(name);
   a.call = [call = std::move(call)](const Tensor& y_true, const Tensor& y_pred,

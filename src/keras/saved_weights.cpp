@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "files/safetensors.h"
 #include "keras/convert_weights.h"
-#include "keras/files/safetensors.h"
 
 namespace horngate::keras {
 

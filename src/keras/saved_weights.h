@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "files/hdf5_reader.h"
+#include "files/hdf5_writer.h"
 #include "horngate/keras/model.h"
-#include "keras/files/hdf5_reader.h"
-#include "keras/files/hdf5_writer.h"
 
 namespace horngate::keras {
 

@@ -1,10 +1,10 @@
 // Files of models: save, load_model, save_weights, load_weights.
 #include "horngate/keras/saving.h"
 
+#include "files/hdf5_reader.h"
+#include "files/hdf5_writer.h"
+#include "files/safetensors.h"
 #include "keras/fields.h"
-#include "keras/files/hdf5_reader.h"
-#include "keras/files/hdf5_writer.h"
-#include "keras/files/safetensors.h"
 #include "keras/network.h"
 #include "keras/no_initializers.h"
 #include "keras/saved_weights.h"

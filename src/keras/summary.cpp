@@ -1,4 +1,4 @@
-// The table of a model's layers, and its graph for Graphviz.
+// The table of a model's layers.
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,18 +8,9 @@
 namespace horngate::keras {
 namespace {
 
-/// "(None, 10)", as Python writes tuples.
-std::string tuple_of(const Shape& shape) {
-  std::string text = "(";
-  for (size_t i = 0; i < shape.ndim(); ++i)
-    text +=
-        (i ? ", " : "") + (shape[i].known() ? std::to_string(shape.dim(i)) : std::string("None"));
-  return text + (shape.ndim() == 1 ? ",)" : ")");
-}
-
 std::string with_commas(int64_t n) {
   std::string text = std::to_string(n);
-  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, ",");
+  for (size_t i = text.size(); i > 3;) text.insert(i -= 3, 1, ',');
   return text;
 }
 
@@ -28,7 +19,7 @@ std::string output_shape(const Network& network, const Body& layer) {
   std::string found;
   for (const auto& node : network.nodes_of(layer)) {
     std::string text;
-    for (const Tensor& t : node->outputs) text += (text.empty() ? "" : ", ") + tuple_of(t.shape());
+    for (const Tensor& t : node->outputs) text += (text.empty() ? "" : ", ") + t.shape().str();
     if (node->outputs.size() > 1) text = "[" + text + "]";
     if (!found.empty() && found != text) return "multiple";
     found = text;
@@ -132,25 +123,6 @@ std::string Model::summary(const SummaryOptions& options) const {
   table.line("Non-trainable params: " + with_commas(others));
   table.rule('_');
   return table.take();
-}
-
-std::string Model::to_dot(bool show_shapes) const {
-  const Network& net = network();
-  std::string text = "digraph model {\n  rankdir=TB;\n  node [shape=record];\n";
-  std::unordered_map<const Body*, size_t> number;
-  const auto id = [&](const Body& layer) {
-    return "n" + std::to_string(number.emplace(&layer, number.size()).first->second);
-  };
-  for (const auto& layer : net.layers()) {
-    text += "  " + id(*layer) + " [label=\"" + layer->name() + ": " + layer->class_name();
-    if (show_shapes) text += "|" + output_shape(net, *layer);
-    text += "\"];\n";
-  }
-  for (const auto& node : net.nodes())
-    for (const Value& v : node->inputs)
-      if (number.contains(v.node()->layer.get()))
-        text += "  " + id(*v.node()->layer) + " -> " + id(*node->layer) + ";\n";
-  return text + "}\n";
 }
 
 }  // namespace horngate::keras

@@ -132,7 +132,11 @@ void FunctionImpl::find_keyed_inputs() {
 }
 
 void FunctionImpl::check_count(size_t n) const {
-  check(n == inputs_.size(), name_, "takes ", inputs_.size(), " inputs; got ", n, ".");
+  if (n == inputs_.size()) return;
+  const char* inputs = inputs_.size() == 1 ? " input; got " : " inputs; got ";
+  if (n > inputs_.size()) fail(name_, "takes ", inputs_.size(), inputs, n, ".");
+  fail(name_, "takes ", inputs_.size(), inputs, n, ": input ", n, " \"", inputs_[n].name,
+       "\" is missing.");
 }
 
 /// The array in the form the program takes: of the input's dtype, contiguous, with a shape that fits.

@@ -36,7 +36,8 @@ TEST(Function, CastsAndChecksFeeds) {
   EXPECT_EQ(error_of([&] { (void)f({floats({1, 2, 3})}); }),
             "function: input 0 \"x\" takes shape (None, 3); got an array of shape (3,). Did you "
             "forget the batch dimension?");
-  EXPECT_EQ(error_of([&] { (void)f({}); }), "function: takes 1 inputs; got 0.");
+  EXPECT_EQ(error_of([&] { (void)f({}); }),
+            "function: takes 1 input; got 0: input 0 \"x\" is missing.");
   EXPECT_EQ(error_of([&] { (void)function({}, {x}); }),
             "function: placeholder \"x\" of shape (None, 3) is needed but not among the inputs.");
 }

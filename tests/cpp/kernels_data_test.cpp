@@ -16,7 +16,7 @@ namespace {
 
 using namespace kernel_testing;
 
-Ints axis_order(std::initializer_list<int64_t> v) { return Ints(v); }
+Ints axis_order(Ints v) { return v; }
 
 TEST(Transpose, EveryElementMoves) {
   struct Case {

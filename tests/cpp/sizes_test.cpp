@@ -128,13 +128,14 @@ TEST(Integers, ItemsStayExact) {
 
 TEST(Integers, ConstantsSequencesAndNumbersStayExact) {
   const auto ints = [](const Tensor& t) { return eval(t).to_vector<int64_t>(); };
-  EXPECT_EQ(ints(constant(kOdd, {.shape = {2}})), (std::vector<int64_t>{kOdd, kOdd}));
+  EXPECT_EQ(ints(constant(kOdd, {.dtype = DType::int64, .shape = {2}})),
+            (std::vector<int64_t>{kOdd, kOdd}));
   EXPECT_EQ(ints(arange(kOdd, {.stop = kOdd + 5, .step = 2, .dtype = DType::int64})),
             (std::vector<int64_t>{kOdd, kOdd + 2, kOdd + 4}));
   const Variable v = variable(Array(int64_t{0}));
   EXPECT_EQ(ints(maximum(v, kOdd)), (std::vector<int64_t>{kOdd}));
   EXPECT_EQ(ints(clip(v, kOdd, kOdd + 2)), (std::vector<int64_t>{kOdd}));
-  EXPECT_EQ(ints(cast(cast(constant(kOdd), DType::uint64), DType::int64)),
+  EXPECT_EQ(ints(cast(cast(constant(Array(kOdd)), DType::uint64), DType::int64)),
             (std::vector<int64_t>{kOdd}));
   set_value(v, Array(kOdd));
   EXPECT_EQ(get_value(v).item<int64_t>(), kOdd);

@@ -1,5 +1,5 @@
 // A file is replaced whole or not at all, and nothing else is left in its folder.
-#include "keras/files/atomic_file.h"
+#include "files/atomic_file.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 #include "error_of.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -184,4 +184,4 @@ TEST_F(AtomicFileTest, ManyThreadsAndOneFile) {
 }
 
 }  // namespace
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

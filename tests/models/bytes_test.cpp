@@ -1,5 +1,5 @@
 // The cursor, sizes and texts of errors.
-#include "keras/files/bytes.h"
+#include "files/bytes.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "error_of.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 namespace {
 
 using horngate::testing::error_of;
@@ -86,4 +86,4 @@ TEST(Bytes, AFileThatShrinksIsAnError) {
 }
 
 }  // namespace
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

@@ -9,16 +9,16 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "keras/files/hdf5_reader.h"
-#include "keras/files/hdf5_writer.h"
-#include "keras/files/json.h"
-#include "keras/files/npz.h"
-#include "keras/files/safetensors.h"
+#include "files/hdf5_reader.h"
+#include "files/hdf5_writer.h"
+#include "files/json.h"
+#include "files/npz.h"
+#include "files/safetensors.h"
 
 namespace {
 
 using namespace horngate;
-using namespace horngate::keras::files;
+using namespace horngate::files;
 
 constexpr const char* kDTypes[kDTypeCount] = {"float16", "bfloat16", "float32", "float64", "int8",
                                               "int16",   "int32",    "int64",   "uint8",   "uint16",

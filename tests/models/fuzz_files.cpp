@@ -14,7 +14,7 @@
 
 namespace {
 
-using namespace horngate::keras::files;
+using namespace horngate::files;
 
 void run_one(Bytes bytes) {
   try {

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "error_of.h"
-#include "keras/files/hdf5_reader.h"
-#include "keras/files/hdf5_writer.h"
+#include "files/hdf5_reader.h"
+#include "files/hdf5_writer.h"
 
-namespace horngate::keras::files::hdf5 {
+namespace horngate::files::hdf5 {
 namespace {
 
 using horngate::testing::error_of;
@@ -157,4 +157,4 @@ TEST_F(Hdf5, SumsAreLookup3) {
 }
 
 }  // namespace
-}  // namespace horngate::keras::files::hdf5
+}  // namespace horngate::files::hdf5

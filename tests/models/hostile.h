@@ -13,7 +13,7 @@
 #include "read_all.h"
 #include "sanitizers.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 
 using Contents = std::vector<std::byte>;
 
@@ -53,4 +53,4 @@ inline std::string error(const Contents& file) {
   return text;
 }
 
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

@@ -6,7 +6,7 @@
 #include "error_of.h"
 #include "hostile.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 namespace {
 
 // Writes the sum of [at, at + size - 4) behind it.
@@ -239,4 +239,4 @@ INSTANTIATE_TEST_SUITE_P(Files, HostileNew, ::testing::ValuesIn(kDamages),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

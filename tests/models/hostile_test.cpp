@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <functional>
 
+#include "files/hdf5_writer.h"
 #include "hostile.h"
-#include "keras/files/hdf5_writer.h"
 #include "mutate.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 namespace {
 
 /// A model's file as our writer makes it: texts, names, numbers, nested groups, several nodes.
@@ -382,4 +382,4 @@ TEST(Hostile, DamageAtRandom) {
 }
 
 }  // namespace
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

@@ -1,5 +1,5 @@
 // JSON: what is accepted, what is refused and where, numbers as Python writes them.
-#include "keras/files/json.h"
+#include "files/json.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "error_of.h"
 #include "sanitizers.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 namespace {
 
 using horngate::testing::error_of;
@@ -119,4 +119,4 @@ TEST(KerasJson, OnlyTextIsWritten) {
 }
 
 }  // namespace
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

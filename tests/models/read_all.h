@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "keras/files/hdf5_reader.h"
-#include "keras/files/json.h"
-#include "keras/files/npz.h"
-#include "keras/files/safetensors.h"
+#include "files/hdf5_reader.h"
+#include "files/json.h"
+#include "files/npz.h"
+#include "files/safetensors.h"
 
-namespace horngate::keras::files {
+namespace horngate::files {
 
 inline void read_values(const hdf5::Values& values) {
   if (values.type().kind == hdf5::Kind::number) {
@@ -57,4 +57,4 @@ inline void read_all(const std::string& name, Bytes bytes) {
   }
 }
 
-}  // namespace horngate::keras::files
+}  // namespace horngate::files

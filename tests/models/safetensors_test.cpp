@@ -1,5 +1,5 @@
 // Safetensors: what is written is read, what is wrong is named.
-#include "keras/files/safetensors.h"
+#include "files/safetensors.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "error_of.h"
 
-namespace horngate::keras::files::safetensors {
+namespace horngate::files::safetensors {
 namespace {
 
 using horngate::testing::error_of;
@@ -144,4 +144,4 @@ TEST(Safetensors, WhatIsWrongIsNamed) {
 }
 
 }  // namespace
-}  // namespace horngate::keras::files::safetensors
+}  // namespace horngate::files::safetensors

@@ -225,15 +225,24 @@ def python(home, *arguments):
     )
 
 
-def command(home, *arguments):
-    return python(home, "-m", "horngate", "export", *arguments)
+PROGRAM = pathlib.Path(K.__file__).parents[2] / "bin/horngate"
 
 
-def test_what_the_command_refuses(tmp_path):
-    done = command(tmp_path)
-    assert done.returncode == 2 and "usage: horngate export MODEL.h5 OUT.onnx" in done.stderr
-    done = command(tmp_path, "no-such.h5", tmp_path / "m.onnx")
-    assert done.returncode == 1 and "horngate export: " in done.stderr
+@pytest.fixture(params=["python", "program"])
+def command(request, tmp_path):
+    """The two commands: through Keras, and without Python."""
+    if request.param == "program":
+        if not PROGRAM.exists():
+            pytest.skip(f"{PROGRAM} is not built")
+        return lambda *arguments: engine_process.run(PROGRAM, "export", *arguments)
+    return lambda *arguments: python(tmp_path, "-m", "horngate", "export", *arguments)
+
+
+def test_what_the_command_refuses(command, tmp_path):
+    done = command()
+    assert done.returncode != 0 and "usage: horngate export MODEL.h5 OUT.onnx" in done.stderr
+    done = command("no-such.h5", tmp_path / "m.onnx")
+    assert done.returncode == 1 and "no-such.h5" in done.stderr
     assert not pathlib.Path(tmp_path / "m.onnx").exists()
 
 
@@ -250,13 +259,13 @@ np.savez(sys.argv[1] + "/values.npz", x=x, y=model.predict(x))
 """
 
 
-def test_the_command_and_a_model_of_keras(tmp_path):
+def test_the_command_and_a_model_of_keras(command, tmp_path):
     done = python(tmp_path, "-c", "import keras, h5py; assert keras.__version__ < '2.4'")
     if done.returncode != 0:
         pytest.skip("Keras 2.3.1 is not installed: " + done.stderr.strip().splitlines()[-1])
     done = python(tmp_path, "-c", SAVE, tmp_path)
     assert done.returncode == 0, done.stderr
-    done = command(tmp_path, tmp_path / "m.h5", tmp_path / "m.onnx")
+    done = command(tmp_path / "m.h5", tmp_path / "m.onnx")
     assert done.returncode == 0, done.stderr
     values = np.load(tmp_path / "values.npz")
     [got] = run(tmp_path / "m.onnx", [values["x"]])

@@ -95,7 +95,7 @@ struct WeightOptions {
   Regularizer regularizer = {};
   WeightConstraint constraint = {};
   bool trainable = true;
-  std::optional<DType> dtype = {};  // unset: the layer's
+  DTypeChoice dtype = {};  // unset: the layer's
 };
 
 /// What an input must look like; checked before each call.
@@ -115,7 +115,7 @@ struct Weight {
 struct LayerOptions {
   std::string name = {};                        // unset: the class with a number, "dense_1"
   bool trainable = true;                        // false: optimizers leave its weights alone
-  std::optional<DType> dtype = {};              // of its weights; unset: floatx
+  DTypeChoice dtype = {};                       // of its weights; unset: floatx
   std::optional<Shape> batch_input_shape = {};  // with the samples; unset: no input of its own
 };
 
@@ -123,7 +123,7 @@ struct LayerOptions {
 #define HORNGATE_KERAS_LAYER_OPTIONS                                                             \
   std::string name = {};              /* unset: the class with a number, "dense_1" */            \
   bool trainable = true;              /* false: optimizers leave its weights alone */            \
-  std::optional<DType> dtype = {};    /* of its weights; unset: floatx */                        \
+  DTypeChoice dtype = {};             /* of its weights; unset: floatx */                        \
   ShapeOption input_shape = {};       /* without samples; for the first layer of a Sequential */ \
   ShapeOption batch_input_shape = {}; /* with samples */
 

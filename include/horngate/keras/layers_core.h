@@ -9,7 +9,7 @@ struct InputOptions {
   ShapeOption shape = {};        // without samples
   ShapeOption batch_shape = {};  // with samples
   std::string name = {};
-  std::optional<DType> dtype = {};  // unset: floatx
+  DTypeChoice dtype = {};  // unset: floatx
   bool sparse = false;
 };
 /// Where data enters a model.

@@ -20,8 +20,8 @@ namespace horngate::keras {
 
 /// What all metrics can be told.
 struct MetricOptions {
-  std::string name = {};            // unset: that of the function, or the class with a number
-  std::optional<DType> dtype = {};  // of the sums; unset: floatx
+  std::string name = {};   // unset: that of the function, or the class with a number
+  DTypeChoice dtype = {};  // of the sums; unset: floatx
 };
 
 /// What a metric does; derive from it to write one.
@@ -56,7 +56,7 @@ class HORNGATE_API MetricBody {
 
  protected:
   /// A variable of zeros.
-  Variable add_weight(const char* name, const Ints& shape = {}, std::optional<DType> dtype = {});
+  Variable add_weight(const char* name, const Ints& shape = {}, DTypeChoice dtype = {});
 
  private:
   std::string name_;
@@ -76,7 +76,7 @@ class HORNGATE_API Metric {
     requires std::is_invocable_r_v<Tensor, const F&, const Tensor&, const Tensor&>
   Metric(F call) : Metric(std::string(), std::move(call)) {}
   /// The mean of what a callable gives, under a name.
-  Metric(const std::string& name, Call call, std::optional<DType> dtype = {});
+  Metric(const std::string& name, Call call, DTypeChoice dtype = {});
   explicit Metric(std::shared_ptr<MetricBody> body) : body_(std::move(body)) {}
 
   /// The updates that add a batch, for K::function.
@@ -138,7 +138,7 @@ HORNGATE_API Metric KLDivergence(const Options& options = {});
 
 struct CosineSimilarityOptions {
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   int64_t axis = -1;
 };
 /// cos of the angle: 1 for the same direction.
@@ -146,7 +146,7 @@ HORNGATE_API Metric CosineSimilarity(const CosineSimilarityOptions& options = {}
 
 struct CrossentropyOptions {
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   bool from_logits = false;
   double label_smoothing = 0;
 };
@@ -154,7 +154,7 @@ HORNGATE_API Metric BinaryCrossentropy(const CrossentropyOptions& options = {});
 HORNGATE_API Metric CategoricalCrossentropy(const CrossentropyOptions& options = {});
 struct SparseCrossentropyOptions {
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   bool from_logits = false;
   int64_t axis = -1;
 };
@@ -164,7 +164,7 @@ HORNGATE_API Metric SparseCategoricalCrossentropy(const SparseCrossentropyOption
 HORNGATE_API Metric Accuracy(const Options& options = {});
 struct BinaryAccuracyOptions {
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   double threshold = 0.5;
 };
 /// How often predictions lie on the side of their labels, 0 or 1.
@@ -176,7 +176,7 @@ HORNGATE_API Metric SparseCategoricalAccuracy(const Options& options = {});
 struct TopKOptions {
   int64_t k = 5;
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
 };
 /// How often the label is among the k largest predictions.
 HORNGATE_API Metric TopKCategoricalAccuracy(const TopKOptions& options = {});
@@ -200,7 +200,7 @@ class Thresholds {
 struct ThresholdOptions {
   Thresholds thresholds = {};  // unset: 0.5
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
 };
 /// Counts of predictions above or below thresholds, right or wrong.
 HORNGATE_API Metric TruePositives(const ThresholdOptions& options = {});
@@ -213,7 +213,7 @@ struct PrecisionOptions {
   std::optional<int64_t> top_k = {};     // only the largest k predictions of a sample are positive
   std::optional<int64_t> class_id = {};  // only this class
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
 };
 /// Which part of the positive predictions is right.
 HORNGATE_API Metric Precision(const PrecisionOptions& options = {});
@@ -223,7 +223,7 @@ HORNGATE_API Metric Recall(const PrecisionOptions& options = {});
 struct AtOptions {
   int64_t num_thresholds = 200;
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
 };
 /// tp / (tp + fn) at the threshold where tn / (tn + fp) is closest to a number.
 HORNGATE_API Metric SensitivityAtSpecificity(double specificity, const AtOptions& options = {});
@@ -235,7 +235,7 @@ struct AUCOptions {
   std::string curve = "ROC";                       // "ROC", "PR"
   std::string summation_method = "interpolation";  // "interpolation", "minoring", "majoring"
   std::string name = {};
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   std::optional<std::vector<double>> thresholds = {};  // unset: num_thresholds evenly
 };
 /// The area under a curve.

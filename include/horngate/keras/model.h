@@ -123,6 +123,12 @@ struct ModelOptions {
   std::string name = {};
 };
 
+struct PlotOptions {
+  bool show_shapes = false;
+  bool show_layer_names = true;
+  std::string rankdir = "TB";  // or "LR": from left to right
+};
+
 struct SummaryOptions {
   int64_t line_length = 0;             // 0: 65, or 98 with connections
   std::vector<double> positions = {};  // of the columns, as parts of the line
@@ -148,7 +154,7 @@ class HORNGATE_API Model : public Layer {
   /// The structure, without weights, for model_from_json here and in Python.
   std::string to_json() const;
   /// The graph in Graphviz's language.
-  std::string to_dot(bool show_shapes = false) const;
+  std::string to_dot(const PlotOptions& options = {}) const;
 
   /// How to train. Weights keep their values; what an earlier optimizer remembers is gone.
   void compile(const CompileOptions& options) const;
@@ -205,5 +211,10 @@ class HORNGATE_API Sequential : public Model {
 [[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
                                                  const CustomLayers& custom_layers = {},
                                                  const Lambdas& lambdas = {});
+
+/// Writes a picture of the graph: .dot always; .svg, .png and .pdf where Graphviz is installed.
+/// Example: keras::plot_model(net, "net.svg", {.show_shapes = true});
+HORNGATE_API void plot_model(const Model& model, const std::string& path,
+                             const PlotOptions& options = {});
 
 }  // namespace horngate::keras

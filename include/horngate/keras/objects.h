@@ -118,41 +118,6 @@ class SizesOption : public std::optional<Sizes<N>> {
   SizesOption(T... each) : std::optional<Sizes<N>>(Sizes<N>(each...)) {}
 };
 
-/// K::Padding::same, or "same".
-class HORNGATE_API PaddingChoice {
- public:
-  PaddingChoice(Padding value) : value_(value) {}
-  PaddingChoice(const char* name);
-  operator Padding() const { return value_; }
-
- private:
-  Padding value_;
-};
-
-/// K::DataFormat::channels_first, or "channels_first"; unset: image_data_format() when the layer is made.
-class HORNGATE_API DataFormatChoice {
- public:
-  DataFormatChoice() = default;
-  DataFormatChoice(DataFormat value) : value_(value) {}
-  DataFormatChoice(const char* name);
-  DataFormat operator*() const { return value_.value(); }
-  explicit operator bool() const { return value_.has_value(); }
-
- private:
-  std::optional<DataFormat> value_;
-};
-
-/// K::Interpolation::bilinear, or "bilinear".
-class HORNGATE_API InterpolationChoice {
- public:
-  InterpolationChoice(Interpolation value) : value_(value) {}
-  InterpolationChoice(const char* name);
-  operator Interpolation() const { return value_; }
-
- private:
-  Interpolation value_;
-};
-
 /// Of layers with N spatial axes: series are channels_last unless told otherwise.
 template <size_t N>
 DataFormatChoice default_data_format() {

@@ -13,26 +13,23 @@ namespace horngate {
 
 struct Conv1dOptions {
   int64_t strides = 1;
-  Padding padding = Padding::valid;            // conv1d also takes causal
-  std::optional<DataFormat> data_format = {};  // unset: image_data_format()
+  PaddingChoice padding = Padding::valid;  // conv1d also takes causal
+  DataFormatChoice data_format = {};       // unset: image_data_format()
   int64_t dilation_rate = 1;
-  bool operator==(const Conv1dOptions&) const = default;
 };
 
 struct Conv2dOptions {
   std::array<int64_t, 2> strides = {1, 1};
-  Padding padding = Padding::valid;
-  std::optional<DataFormat> data_format = {};
+  PaddingChoice padding = Padding::valid;
+  DataFormatChoice data_format = {};
   std::array<int64_t, 2> dilation_rate = {1, 1};
-  bool operator==(const Conv2dOptions&) const = default;
 };
 
 struct Conv3dOptions {
   std::array<int64_t, 3> strides = {1, 1, 1};
-  Padding padding = Padding::valid;
-  std::optional<DataFormat> data_format = {};
+  PaddingChoice padding = Padding::valid;
+  DataFormatChoice data_format = {};
   std::array<int64_t, 3> dilation_rate = {1, 1, 1};
-  bool operator==(const Conv3dOptions&) const = default;
 };
 
 /// 1D convolution. With causal padding, for channels_last only, output t sees inputs up to t.
@@ -64,9 +61,8 @@ struct Conv3dOptions {
 
 struct Conv3dTransposeOptions {
   std::array<int64_t, 3> strides = {1, 1, 1};
-  Padding padding = Padding::valid;
-  std::optional<DataFormat> data_format = {};
-  bool operator==(const Conv3dTransposeOptions&) const = default;
+  PaddingChoice padding = Padding::valid;
+  DataFormatChoice data_format = {};
 };
 
 /// The transpose of conv3d.
@@ -106,7 +102,7 @@ struct Conv3dTransposeOptions {
 /// Example: y = K::local_conv1d(x, w, 3, 1);
 [[nodiscard]] HORNGATE_API Tensor local_conv1d(const Tensor& inputs, const Tensor& kernel,
                                                int64_t kernel_size, int64_t strides,
-                                               std::optional<DataFormat> data_format = {});
+                                               DataFormatChoice data_format = {});
 
 /// The same in 2D.
 /// @param kernel        (output rows * cols, features of a window, filters); features are ordered
@@ -117,22 +113,20 @@ struct Conv3dTransposeOptions {
                                                const std::array<int64_t, 2>& kernel_size,
                                                const std::array<int64_t, 2>& strides,
                                                const std::array<int64_t, 2>& output_shape,
-                                               std::optional<DataFormat> data_format = {});
+                                               DataFormatChoice data_format = {});
 
 struct Pool2dOptions {
   std::array<int64_t, 2> strides = {1, 1};
-  Padding padding = Padding::valid;
-  std::optional<DataFormat> data_format = {};
-  PoolMode pool_mode = PoolMode::max;
-  bool operator==(const Pool2dOptions&) const = default;
+  PaddingChoice padding = Padding::valid;
+  DataFormatChoice data_format = {};
+  PoolModeChoice pool_mode = PoolMode::max;
 };
 
 struct Pool3dOptions {
   std::array<int64_t, 3> strides = {1, 1, 1};
-  Padding padding = Padding::valid;
-  std::optional<DataFormat> data_format = {};
-  PoolMode pool_mode = PoolMode::max;
-  bool operator==(const Pool3dOptions&) const = default;
+  PaddingChoice padding = Padding::valid;
+  DataFormatChoice data_format = {};
+  PoolModeChoice pool_mode = PoolMode::max;
 };
 
 /// Largest or mean value of each window; padding counts for neither.

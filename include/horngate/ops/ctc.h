@@ -28,7 +28,6 @@ struct CtcDecodeOptions {
   int64_t beam_width = 100;
   int64_t top_paths = 1;
   bool merge_repeated = false;  // for the beam search: merges equal neighbours in a result
-  bool operator==(const CtcDecodeOptions&) const = default;
 };
 
 struct CtcDecoded {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "horngate/args.h"
+#include "horngate/options.h"
 
 namespace horngate {
 
@@ -53,6 +54,49 @@ class HORNGATE_API Number {
 [[nodiscard]] HORNGATE_API Tensor operator/(double x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x);
 
+// x += y is x = x + y: a new tensor under the old name.
+HORNGATE_API Tensor& operator+=(Tensor& x, const Number& y);
+HORNGATE_API Tensor& operator-=(Tensor& x, const Number& y);
+HORNGATE_API Tensor& operator*=(Tensor& x, const Number& y);
+HORNGATE_API Tensor& operator/=(Tensor& x, const Number& y);
+
+// As Python's: tensors of bool.
+[[nodiscard]] HORNGATE_API Tensor operator<(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator<(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator<(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator<=(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator<=(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator<=(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator>(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator>(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator>(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator>=(const Tensor& x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator>=(const Tensor& x, double y);
+[[nodiscard]] HORNGATE_API Tensor operator>=(double x, const Tensor& y);
+
+// What would be read in two ways does not compile, and says what to write.
+template <class T, class U>
+  requires(std::derived_from<T, Tensor> || std::derived_from<U, Tensor>)
+bool operator==(const T&, const U&) {
+  static_assert(!std::same_as<T, T>,
+                "tensors have no ==: K::equal(x, y) compares elements, x.same_as(y) asks whether "
+                "both are one value of the graph");
+  return false;
+}
+#define HORNGATE_NOT_FOR_VARIABLES(op)                                                   \
+  template <std::same_as<Variable> V>                                                    \
+  V& operator op(V& x, const Number&) {                                                  \
+    static_assert(!std::same_as<V, V>,                                                   \
+                  "a variable changes in a function: K::function(inputs, outputs, "      \
+                  "{K::update_add(w, y)}); for a new tensor write K::Tensor h = w + y"); \
+    return x;                                                                            \
+  }
+HORNGATE_NOT_FOR_VARIABLES(+=)
+HORNGATE_NOT_FOR_VARIABLES(-=)
+HORNGATE_NOT_FOR_VARIABLES(*=)
+HORNGATE_NOT_FOR_VARIABLES(/=)
+#undef HORNGATE_NOT_FOR_VARIABLES
+
 /// floor(x / y); integers stay integers. Like Python's //.
 /// Example: half = K::floordiv(K::size(x), 2);
 [[nodiscard]] HORNGATE_API Tensor floordiv(const Number& x, const Number& y);
@@ -76,7 +120,7 @@ class HORNGATE_API Number {
 /// x in another dtype. Floats are truncated to integers; anything but 0 is true. Never returns the
 /// variable itself.
 /// Example: y = K::cast(x, K::DType::float16);
-[[nodiscard]] HORNGATE_API Tensor cast(const Tensor& x, DType dtype);
+[[nodiscard]] HORNGATE_API Tensor cast(const Tensor& x, Choice<DType> dtype);
 
 /// x * x.
 /// Example: y = K::square(x);
@@ -158,8 +202,7 @@ class HORNGATE_API Number {
 
 struct ReduceOptions {
   Axis axis = {};         // unset: all axes
-  bool keepdims = false;  // the reduced axes stay, with size 1
-  bool operator==(const ReduceOptions&) const = default;
+  Flag keepdims = false;  // the reduced axes stay, with size 1
 };
 
 /// The largest element along axes.
@@ -201,6 +244,23 @@ struct ReduceOptions {
 /// log(sum(exp(x))) along axes, without overflow; -inf where all elements are.
 /// Example: y = K::logsumexp(x, {.axis = -1});
 [[nodiscard]] HORNGATE_API Tensor logsumexp(const Tensor& x, const ReduceOptions& options = {});
+
+// One axis without its name: K::sum(x, 1).
+#define HORNGATE_REDUCTION_BY_AXIS(reduction)                                       \
+  [[nodiscard]] inline Tensor reduction(const Tensor& x, std::integral auto axis) { \
+    return reduction(x, ReduceOptions{.axis = axis});                               \
+  }
+HORNGATE_REDUCTION_BY_AXIS(max)
+HORNGATE_REDUCTION_BY_AXIS(min)
+HORNGATE_REDUCTION_BY_AXIS(sum)
+HORNGATE_REDUCTION_BY_AXIS(prod)
+HORNGATE_REDUCTION_BY_AXIS(mean)
+HORNGATE_REDUCTION_BY_AXIS(var)
+HORNGATE_REDUCTION_BY_AXIS(std)
+HORNGATE_REDUCTION_BY_AXIS(any)
+HORNGATE_REDUCTION_BY_AXIS(all)
+HORNGATE_REDUCTION_BY_AXIS(logsumexp)
+#undef HORNGATE_REDUCTION_BY_AXIS
 
 /// The running sum along an axis, including each element itself.
 /// Example: y = K::cumsum(x, 1);

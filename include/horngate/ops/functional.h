@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "horngate/options.h"
 #include "horngate/tensor.h"
 
 namespace horngate {
@@ -46,7 +47,7 @@ struct RnnResult {
 
 struct MapFnOptions {
   std::string name = {};
-  std::optional<DType> dtype = {};  // of the result; unset: what fn returns
+  DTypeChoice dtype = {};  // of the result; unset: what fn returns
 };
 
 /// Applies fn to each elems[i] and stacks the results.

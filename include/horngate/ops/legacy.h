@@ -57,7 +57,6 @@ enum class DimOrdering : uint8_t { tf, th };
 struct AsymmetricTemporalPaddingOptions {
   int64_t left_pad = 1;
   int64_t right_pad = 1;
-  bool operator==(const AsymmetricTemporalPaddingOptions&) const = default;
 };
 
 /// The old form of temporal_padding.

@@ -4,16 +4,16 @@
 #include <optional>
 
 #include "horngate/args.h"
+#include "horngate/ops/elementwise.h"
 #include "horngate/options.h"
 #include "horngate/tensor.h"
 
 namespace horngate {
 
 struct ReluOptions {
-  double alpha = 0.0;                    // slope below the threshold
-  std::optional<double> max_value = {};  // upper limit; unset: none
-  double threshold = 0.0;                // values up to this do not pass
-  bool operator==(const ReluOptions&) const = default;
+  Number alpha = 0.0;       // slope below the threshold
+  Number max_value = None;  // upper limit; None: none
+  double threshold = 0.0;   // values up to this do not pass
 };
 
 /// Rectified linear unit: x above the threshold, up to max_value; alpha * (x - threshold) below.
@@ -22,7 +22,7 @@ struct ReluOptions {
 
 /// Exponential linear unit: x where it is positive, alpha * (exp(x) - 1) elsewhere.
 /// Example: y = K::elu(x, 0.5);
-[[nodiscard]] HORNGATE_API Tensor elu(const Tensor& x, double alpha = 1.0);
+[[nodiscard]] HORNGATE_API Tensor elu(const Tensor& x, const Number& alpha = 1.0);
 
 /// Exponentials, scaled to sum to 1 along an axis.
 /// Example: y = K::softmax(x, 1);
@@ -51,7 +51,6 @@ struct ReluOptions {
 struct CrossentropyOptions {
   bool from_logits = false;  // output is the argument of softmax, not its result
   int64_t axis = -1;         // the axis of the classes
-  bool operator==(const CrossentropyOptions&) const = default;
 };
 
 /// Cross-entropy of two distributions over classes; sums over the axis of the classes.
@@ -79,10 +78,10 @@ struct DropoutOptions {
   std::optional<int64_t> seed = {};  // unset: a different one for each call of dropout
 };
 
-/// Zeroes a fraction `level` of the entries at random and scales the others by 1 / (1 - level), in
+/// Zeroes a fraction `level` of the entries, a number or a tensor, at random and scales the others by 1 / (1 - level), in
 /// both phases; use in_train_phase to choose.
 /// Example: y = K::dropout(x, 0.5, {.noise_shape = {K::None, 1, 1, K::None}});
-[[nodiscard]] HORNGATE_API Tensor dropout(const Tensor& x, double level,
+[[nodiscard]] HORNGATE_API Tensor dropout(const Tensor& x, const Number& level,
                                           const DropoutOptions& options = {});
 
 /// x divided by its Euclidean norm along one or more axes; along all of them if unset.
@@ -100,7 +99,7 @@ struct DropoutOptions {
 /// @param bias  (channels) or (spatial.., channels), in this order for both formats
 /// Example: y = K::bias_add(x, b, K::DataFormat::channels_first);
 [[nodiscard]] HORNGATE_API Tensor bias_add(const Tensor& x, const Tensor& bias,
-                                           std::optional<DataFormat> data_format = {});
+                                           DataFormatChoice data_format = {});
 
 struct NormalizedBatch {
   Tensor normalized;
@@ -121,7 +120,6 @@ struct NormalizedBatch {
 struct BatchNormalizationOptions {
   int64_t axis = -1;  // the axis of one-dimensional statistics
   double epsilon = 1e-3;
-  bool operator==(const BatchNormalizationOptions&) const = default;
 };
 
 /// (x - mean) / sqrt(var + epsilon) * gamma + beta, with given statistics. One-dimensional ones lie

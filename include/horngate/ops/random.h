@@ -6,16 +6,17 @@
 #include <string>
 
 #include "horngate/args.h"
+#include "horngate/ops/elementwise.h"
+#include "horngate/options.h"
 #include "horngate/tensor.h"
 
 namespace horngate {
 
 struct RandomNormalOptions {
-  double mean = 0.0;
-  double stddev = 1.0;
-  std::optional<DType> dtype = {};   // unset: floatx()
+  Number mean = 0.0;  // numbers, or tensors that broadcast to the shape, here and below
+  Number stddev = 1.0;
+  DTypeChoice dtype = {};            // unset: floatx()
   std::optional<int64_t> seed = {};  // unset: a different one for each tensor
-  bool operator==(const RandomNormalOptions&) const = default;
 };
 
 /// Normally distributed numbers, new ones at each evaluation.
@@ -29,11 +30,10 @@ struct RandomNormalOptions {
                                                    const RandomNormalOptions& options = {});
 
 struct RandomUniformOptions {
-  double minval = 0.0;
-  double maxval = 1.0;
-  std::optional<DType> dtype = {};  // an integer type gives integers in [minval, maxval)
+  Number minval = 0.0;
+  Number maxval = 1.0;
+  DTypeChoice dtype = {};  // an integer type gives integers in [minval, maxval)
   std::optional<int64_t> seed = {};
-  bool operator==(const RandomUniformOptions&) const = default;
 };
 
 /// Numbers in [minval, maxval), all equally likely.
@@ -42,10 +42,9 @@ struct RandomUniformOptions {
                                                  const RandomUniformOptions& options = {});
 
 struct RandomBinomialOptions {
-  double p = 0.0;
-  std::optional<DType> dtype = {};
+  Number p = 0.0;
+  DTypeChoice dtype = {};
   std::optional<int64_t> seed = {};
-  bool operator==(const RandomBinomialOptions&) const = default;
 };
 
 /// 1 with probability p, else 0.
@@ -54,10 +53,9 @@ struct RandomBinomialOptions {
                                                   const RandomBinomialOptions& options = {});
 
 struct RandomVariableOptions {
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   std::string name = {};
   std::optional<int64_t> seed = {};
-  bool operator==(const RandomVariableOptions&) const = default;
 };
 
 /// A variable that starts with uniformly distributed numbers in [low, high).

@@ -64,7 +64,7 @@ namespace horngate {
 struct ArangeOptions {
   Number stop = None;  // not included; unset: start is the stop, and 0 the start
   Number step = 1;
-  DType dtype = DType::int32;
+  Choice<DType> dtype = DType::int32;
 };
 
 /// start, start + step, ... before stop, as a 1-D tensor. Each may be a scalar tensor.
@@ -74,15 +74,15 @@ struct ArangeOptions {
 /// Images enlarged by integer factors. `bilinear` puts the old pixels at multiples of the factor
 /// and repeats the last one (like TensorFlow 1 without aligned corners).
 /// Example: y = K::resize_images(x, 2, 2, K::DataFormat::channels_last);
-[[nodiscard]] HORNGATE_API Tensor
-resize_images(const Tensor& x, int64_t height_factor, int64_t width_factor, DataFormat data_format,
-              Interpolation interpolation = Interpolation::nearest);
+[[nodiscard]] HORNGATE_API Tensor resize_images(
+    const Tensor& x, int64_t height_factor, int64_t width_factor, Choice<DataFormat> data_format,
+    InterpolationChoice interpolation = Interpolation::nearest);
 
 /// Volumes enlarged by integer factors; elements are repeated.
 /// Example: y = K::resize_volumes(x, 2, 2, 2, K::DataFormat::channels_last);
 [[nodiscard]] HORNGATE_API Tensor resize_volumes(const Tensor& x, int64_t depth_factor,
                                                  int64_t height_factor, int64_t width_factor,
-                                                 DataFormat data_format);
+                                                 Choice<DataFormat> data_format);
 
 /// How many zeros to put before and after an axis.
 using PaddingPair = std::array<int64_t, 2>;
@@ -94,8 +94,7 @@ using PaddingPair = std::array<int64_t, 2>;
 
 struct Spatial2dPaddingOptions {
   std::array<PaddingPair, 2> padding = {PaddingPair{1, 1}, PaddingPair{1, 1}};  // rows, cols
-  std::optional<DataFormat> data_format = {};  // unset: image_data_format()
-  bool operator==(const Spatial2dPaddingOptions&) const = default;
+  DataFormatChoice data_format = {};  // unset: image_data_format()
 };
 
 /// Zeros around the rows and columns of a 4-D tensor.
@@ -106,8 +105,7 @@ struct Spatial2dPaddingOptions {
 struct Spatial3dPaddingOptions {
   std::array<PaddingPair, 3> padding = {PaddingPair{1, 1}, PaddingPair{1, 1},
                                         PaddingPair{1, 1}};  // depth, rows, cols
-  std::optional<DataFormat> data_format = {};                // unset: image_data_format()
-  bool operator==(const Spatial3dPaddingOptions&) const = default;
+  DataFormatChoice data_format = {};                         // unset: image_data_format()
 };
 
 /// Zeros around depth, rows and columns of a 5-D tensor.
@@ -118,7 +116,7 @@ struct Spatial3dPaddingOptions {
 /// Adds a last axis that is 1 at the index and 0 elsewhere, in float32; all zeros for an index
 /// outside [0, num_classes).
 /// Example: t = K::one_hot(labels, 10);
-[[nodiscard]] HORNGATE_API Tensor one_hot(const Tensor& indices, int64_t num_classes);
+[[nodiscard]] HORNGATE_API Tensor one_hot(const Tensor& indices, const Number& num_classes);
 
 /// x reversed along axes.
 /// Example: y = K::reverse(x, 1);

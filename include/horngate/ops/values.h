@@ -8,29 +8,48 @@
 #include "horngate/args.h"
 #include "horngate/config.h"
 #include "horngate/ops/variables.h"
+#include "horngate/options.h"
 
 namespace horngate {
 
 struct FillOptions {
-  std::optional<DType> dtype = {};  // unset: floatx, or the dtype of x
+  DTypeChoice dtype = {};  // unset: floatx, or the dtype of x
   std::string name = {};
 };
 
-/// A variable full of zeros; a plain tensor if part of the shape is known only in a call.
-/// Example: auto w = K::zeros({784, 10});
+/// A variable full of zeros; a plain tensor if part of the shape is a tensor.
+/// Example: K::Variable w = K::zeros({784, 10});
+[[nodiscard]] HORNGATE_API Variable zeros(const Shape& shape, const FillOptions& options = {});
 [[nodiscard]] HORNGATE_API Tensor zeros(const ShapeArg& shape, const FillOptions& options = {});
 
-/// A variable full of ones; a plain tensor if part of the shape is known only in a call.
-/// Example: auto w = K::ones({784, 10});
+/// A variable full of ones; a plain tensor if part of the shape is a tensor.
+/// Example: K::Variable w = K::ones({784, 10});
+[[nodiscard]] HORNGATE_API Variable ones(const Shape& shape, const FillOptions& options = {});
 [[nodiscard]] HORNGATE_API Tensor ones(const ShapeArg& shape, const FillOptions& options = {});
+
+// K::zeros({784, 10}) prefers a list of dimensions to other shapes; K::zeros(5) has one axis.
+[[nodiscard]] inline Variable zeros(std::initializer_list<Dim> shape,
+                                    const FillOptions& options = {}) {
+  return zeros(Shape(shape), options);
+}
+[[nodiscard]] inline Variable ones(std::initializer_list<Dim> shape,
+                                   const FillOptions& options = {}) {
+  return ones(Shape(shape), options);
+}
+[[nodiscard]] inline Variable zeros(std::integral auto shape, const FillOptions& options = {}) {
+  return zeros(Shape{shape}, options);
+}
+[[nodiscard]] inline Variable ones(std::integral auto shape, const FillOptions& options = {}) {
+  return ones(Shape{shape}, options);
+}
 
 /// Rows and columns of a matrix; one number makes it square.
 class MatrixSize {
  public:
   template <std::integral T>
-  MatrixSize(T n) : rows(static_cast<int64_t>(n)), cols(rows) {}
+  MatrixSize(T n) : MatrixSize(n, n) {}
   template <std::integral T, std::integral U>
-  MatrixSize(T rows, U cols) : rows(static_cast<int64_t>(rows)), cols(static_cast<int64_t>(cols)) {}
+  MatrixSize(T r, U c) : rows(static_cast<int64_t>(r)), cols(static_cast<int64_t>(c)) {}
   int64_t rows, cols;
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "horngate/args.h"
+#include "horngate/config.h"
+#include "horngate/options.h"
 #include "horngate/tensor.h"
 
 namespace horngate {
@@ -14,7 +16,7 @@ namespace horngate {
 using Constraint = std::function<Tensor(const Tensor&)>;
 
 struct VariableOptions {
-  std::optional<DType> dtype = {};  // unset: of the value; Python numbers and lists become floatx
+  DTypeChoice dtype = {};  // unset: of the value; Python numbers and lists become floatx
   std::string name = {};
   Constraint constraint = {};  // kept for optimizers, see constraint_of
 };
@@ -25,6 +27,15 @@ struct VariableOptions {
 [[nodiscard]] HORNGATE_API Variable variable(const Array& value,
                                              const VariableOptions& options = {});
 
+/// A number has the type of the program, as in Python: floatx, unless options say otherwise.
+/// Example: auto rate = K::variable(0.1);
+template <class T>
+  requires std::is_arithmetic_v<T>
+[[nodiscard]] Variable variable(T value, VariableOptions options = {}) {
+  if (!options.dtype) options.dtype = floatx();
+  return variable(Array(value), options);
+}
+
 /// The constraint that the variable was made with; empty if none.
 /// Example: if (const auto& keep = K::constraint_of(w)) y = keep(y);
 [[nodiscard]] HORNGATE_API const Constraint& constraint_of(const Variable& x);
@@ -32,7 +43,7 @@ struct VariableOptions {
 struct PlaceholderOptions {
   ShapeOption shape = {};
   std::optional<int64_t> ndim = {};  // used if shape is unset: all dimensions None
-  std::optional<DType> dtype = {};   // unset: floatx
+  DTypeChoice dtype = {};            // unset: floatx
   bool sparse = false;
   std::string name = {};
 };
@@ -42,14 +53,23 @@ struct PlaceholderOptions {
 [[nodiscard]] HORNGATE_API Tensor placeholder(const PlaceholderOptions& options);
 
 struct ConstantOptions {
-  std::optional<DType> dtype = {};
+  DTypeChoice dtype = {};
   ShapeOption shape = {};  // a single value fills it
   std::string name = {};
 };
 
 /// A value that is part of the program.
-/// Example: auto two = K::constant(2.0);
+/// Example: auto primes = K::constant(K::Array::of({2.f, 3.f, 5.f}));
 [[nodiscard]] HORNGATE_API Tensor constant(const Array& value, const ConstantOptions& options = {});
+
+/// A number is of floatx, unless options say otherwise.
+/// Example: auto two = K::constant(2.0);
+template <class T>
+  requires std::is_arithmetic_v<T>
+[[nodiscard]] Tensor constant(T value, ConstantOptions options = {}) {
+  if (!options.dtype) options.dtype = floatx();
+  return constant(Array(value), options);
+}
 
 /// Is it a tensor, dense or sparse, made by placeholder?
 /// Example: K::is_placeholder(x);

@@ -162,8 +162,9 @@ class ReLUBody final : public BodyOf<ReLUArguments> {
   bool supports_masking() const override { return true; }
   Tensors call(Call& c) override {
     const ReLUOptions& r = o.options;
-    return {relu(c.x(),
-                 {.alpha = r.negative_slope, .max_value = r.max_value, .threshold = r.threshold})};
+    return {relu(c.x(), {.alpha = r.negative_slope,
+                         .max_value = r.max_value ? Number(*r.max_value) : None,
+                         .threshold = r.threshold})};
   }
 };
 
