@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 def _checked_list(values, argument):
+    if _hg.is_tensor(values) and argument != "updates":
+        return [values]
     if not isinstance(values, (list, tuple)):
         raise TypeError(
             f"function: {argument} must be a list or tuple; got {type(values).__name__}."
@@ -29,12 +31,16 @@ def _check_callable(fn, argument):
 
 
 def function(
-    inputs: Sequence[Tensor | None],
-    outputs: Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor | None],
+    outputs: Tensor | Sequence[Tensor],
     updates: Sequence[Tensor | tuple[Variable, TensorLike]] | None = None,
     **kwargs: Any,
 ) -> Function:
     """Makes a program that can be called with a list of values and gives a list of NumPy arrays.
+
+    A tensor for inputs that is in no list lets the call take a value that is in none; one for
+    outputs makes it return an array. Values may be in lists of lists; what is over is ignored,
+    with a warning.
 
     Args:
         inputs: list of placeholders; any other dense tensor may be fed too, and None stands for
@@ -70,6 +76,8 @@ def function(
         list(fetches),
         list(feed_dict.items()),
         name,
+        _hg.is_tensor(inputs),
+        _hg.is_tensor(outputs),
     )
 
 

@@ -3,7 +3,6 @@
 import os
 
 from horngate import _horngate as _hg
-from horngate import backend as _backend
 
 __all__ = ["load", "save"]
 
@@ -33,11 +32,11 @@ def save(path, arrays):
             raise ValueError("save: two variables have one name; give a dictionary of names.")
     else:
         if isinstance(arrays, _hg.Variable):
-            arrays = _backend.get_value(arrays)
+            arrays = _hg.batch_get_value([arrays])[0]
         _hg.save_array(os.fsencode(path), arrays)
         return
     variables = [name for name, value in named.items() if isinstance(value, _hg.Variable)]
-    values = _backend.batch_get_value([named[name] for name in variables])
+    values = _hg.batch_get_value([named[name] for name in variables])
     named.update(zip(variables, values))
     _hg.save_arrays(os.fsencode(path), named)
 
@@ -67,5 +66,5 @@ def load(path, variables=None):
     for name in variables:
         if name not in arrays:
             raise ValueError(f'load: {os.fspath(path)} has nothing under the name "{name}".')
-    _backend.batch_set_value([(v, arrays[name]) for name, v in variables.items()])
+    _hg.batch_set_value([(v, arrays[name]) for name, v in variables.items()])
     return None

@@ -12,8 +12,6 @@
 namespace horngate::python {
 namespace {
 
-bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
-
 PyObject* first_tensor_in(PyObject* values) {
   if (is_tensor(values)) return values;
   if (!is_list(values)) return nullptr;

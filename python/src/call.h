@@ -26,6 +26,8 @@ struct Any : nb::handle {
   using nb::handle::handle;
 };
 
+inline bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
+
 class Call {
  public:
   /// `function` must outlive the call: a literal.

@@ -36,6 +36,7 @@ struct Program {
   Tensors input_tensors, output_tensors;  // for the functions below
   std::vector<Update> updates;
   std::string name;
+  bool takes_bare = false, returns_bare = false;  // one value, one result, not in lists
   std::map<std::vector<bool>, Function>
       without;             // the same with some inputs left out, made when asked for
   Tensors fed_tensors;     // tensors that the last call got as values, and
@@ -207,12 +208,48 @@ PyObject* list_of(const Arrays& arrays, size_t n) {
       PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_scipy(arrays[i]).release().ptr());
       continue;
     }
-    bool again = false;  // an output that is listed twice gets separate memory
-    for (size_t k = 0; k < i; ++k) again |= arrays[k].raw() == arrays[i].raw();
-    PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i),
-                    to_numpy(again ? arrays[i].copy() : arrays[i]));
+    PyList_SET_ITEM(out, static_cast<Py_ssize_t>(i), to_numpy(arrays[i]));
   }
   return held.release().ptr();
+}
+
+/// A list that stands for an array: of numbers, or of such lists.
+bool is_value(PyObject* object) {
+  if (!is_list(object))
+    return PyFloat_Check(object) || PyLong_Check(object) || is_numpy_scalar(object);
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!is_value(PySequence_Fast_GET_ITEM(object, i))) return false;
+  return n > 0;
+}
+
+void open_lists(PyObject* values, nb::list& out) {
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(values);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    PyObject* value = PySequence_Fast_GET_ITEM(values, i);
+    if (is_list(value) && !is_value(value))
+      open_lists(value, out);
+    else
+      out.append(handle(value));
+  }
+}
+
+/// Values that are not as many as inputs, as Keras takes them: lists in lists are opened, and what is over is
+/// ignored, with a warning.
+nb::list fitting_values(const Program& self, PyObject* values, size_t n_inputs) {
+  check_nesting(values, "function");
+  nb::list out;
+  open_lists(values, out);
+  const size_t n = nb::len(out);
+  const std::string takes = "function: takes " + std::to_string(n_inputs) +
+                            (n_inputs == 1 ? " input; got " : " inputs; got ") + std::to_string(n);
+  if (n < n_inputs)
+    throw ValueError(takes + ": input " + std::to_string(n) + " \"" + self.input_tensors[n].name() +
+                     "\" is missing.");
+  if (n > n_inputs &&
+      PyErr_WarnEx(PyExc_UserWarning, (takes + ". What is over is ignored.").c_str(), 1) < 0)
+    nb::raise_python_error();
+  return out;
 }
 
 PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, PyObject* keywords) {
@@ -224,15 +261,22 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
       throw TypeError("function: takes one list, with a value for each input.");
     Feeds feeds;
     feeds.arrays.reserve(self->inputs.size());
+    nb::object opened;
     if (n_args) {
       PyObject* values = args[0];
-      if (!PyList_Check(values) && !PyTuple_Check(values))
+      if (self->takes_bare && !is_list(values)) {
+        opened = nb::make_tuple(handle(values));
+        values = opened.ptr();
+      }
+      if (!is_list(values))
         throw TypeError(std::string("function: the values must be in a list or tuple; got ") +
                         Py_TYPE(values)->tp_name + ".");
-      const auto n = static_cast<size_t>(PySequence_Fast_GET_SIZE(values));
-      if (n != n_inputs)
-        throw ValueError("function: takes " + std::to_string(n_inputs) + " inputs; got " +
-                         std::to_string(n) + ".");
+      auto n = static_cast<size_t>(PySequence_Fast_GET_SIZE(values));
+      if (n != n_inputs) [[unlikely]] {
+        opened = fitting_values(*self, values, n_inputs);
+        values = opened.ptr();
+        n = n_inputs;
+      }
       for (size_t i = 0; i < n; ++i) {
         // Conversion runs code that may change the list.
         if (static_cast<size_t>(PySequence_Fast_GET_SIZE(values)) != n)
@@ -248,7 +292,9 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
     const Arrays outputs =
         feeds.some_missing ? run_without(self, feeds) : run(self->function, feeds.arrays);
     if (!pending_warnings.empty()) show_warnings();
-    return list_of(outputs, self->n_returned);
+    const nb::object results = nb::steal(list_of(outputs, self->n_returned));
+    if (!self->returns_bare) return nb::object(results).release().ptr();
+    return nb::borrow(PyList_GET_ITEM(results.ptr(), 0)).release().ptr();
   });
 }
 
@@ -295,12 +341,15 @@ Update update_of(Call& call, handle item) {
 }
 
 /// inputs: tensors and None; outputs: tensors; updates; fetches: tensors to compute but not return;
-/// fixed: pairs (tensor, value) from feed_dict; name.
+/// fixed: pairs (tensor, value) from feed_dict; name; whether inputs and outputs were a tensor, not in a list.
 nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence updates,
-                         nb::sequence fetches, nb::sequence fixed, const char* name) {
+                         nb::sequence fetches, nb::sequence fixed, const char* name,
+                         bool takes_bare, bool returns_bare) {
   Call call("function");
   auto self = std::make_unique<Program>();
   self->name = *name ? name : "function";
+  self->takes_bare = takes_bare;
+  self->returns_bare = returns_bare;
   for (handle t : inputs) {
     // A number stands for a learning phase that was fixed: whatever is fed for it is ignored.
     const bool is_open = t.is_none() || PyLong_Check(t.ptr());

@@ -106,18 +106,6 @@ int truth(PyObject*) {
   return -1;
 }
 
-Py_ssize_t length(PyObject* self) {
-  return guarded(
-      [&]() -> Py_ssize_t {
-        throw TypeError(
-            "len: a tensor has no length; use K.int_shape(x)[0], or K.shape(x)[0] where it is "
-            "None. Its "
-            "shape is " +
-            tensor_of(self).shape().str() + ".");
-      },
-      Py_ssize_t{-1});
-}
-
 PyObject* iterate(PyObject*) {
   PyErr_SetString(PyExc_TypeError,
                   "a tensor cannot be iterated over while the graph is built; use K.map_fn, or "
@@ -198,7 +186,6 @@ PyType_Slot operator_slots[] = {
     {Py_nb_negative, pointer(nb_negative)},
     {Py_nb_absolute, pointer(nb_absolute)},
     {Py_nb_bool, pointer(truth)},
-    {Py_mp_length, pointer(length)},
     {Py_mp_subscript, pointer(subscript)},
     {Py_tp_iter, pointer(iterate)},
     {Py_tp_richcompare, pointer(compare)},

@@ -229,19 +229,22 @@ PyObject* shape_tuple(const Shape& shape) {
   return tuple;
 }
 
-// Known dimensions of the node win.
+// What a layer declared counts, as with TensorFlow, also against the graph; where it says None, the graph may know.
 PyObject* merged_shape(PyObject* object) {
   const PyTensor* self = self_of(object);
   PyObject* known = shape_tuple(self->tensor.shape());
-  if (!known || !self->keras_shape ||
-      PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape))
-    return known;
+  if (!known || !self->keras_shape) return known;
+  if (PyTuple_GET_SIZE(known) != PyTuple_GET_SIZE(self->keras_shape)) {
+    Py_DECREF(known);
+    Py_INCREF(self->keras_shape);
+    return self->keras_shape;
+  }
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(known); ++i) {
-    if (PyTuple_GET_ITEM(known, i) != Py_None) continue;
     PyObject* assigned = PyTuple_GET_ITEM(self->keras_shape, i);
+    if (assigned == Py_None) continue;
     Py_INCREF(assigned);
+    Py_DECREF(PyTuple_GET_ITEM(known, i));
     PyTuple_SET_ITEM(known, i, assigned);
-    Py_DECREF(Py_None);
   }
   return known;
 }

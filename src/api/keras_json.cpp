@@ -82,6 +82,11 @@ std::string home_folder() {
 class File {
  public:
   File(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {
+    // Keras takes a file without text for one without settings; it may be in the middle of writing it.
+    if (text_.find_first_not_of(" \t\r\n") == std::string::npos) {
+      fields_ = Json::object();
+      return;
+    }
     try {
       fields_ = Json::parse(text_, [this](int depth, Json::parse_event_t, const Json&) {
         if (depth > kMostDepth)

@@ -44,8 +44,6 @@ def assert_clear_error(done, *parts, at_most=1000):
 
 DEEP = 50000
 TEXTS = {
-    "empty": (b"", "must be JSON"),
-    "blanks": (b" \n\n ", "must be JSON"),
     "cut off": (b'{"backend": "nat', "must be JSON"),
     "no JSON": (b"backend = native\n", "must be JSON"),
     "Python": (b"{'backend': 'native'}", "must be JSON"),

@@ -56,16 +56,17 @@ def test_any_attribute_can_be_set(x):
     assert weakref.ref(x)() is x
 
 
-def test_keras_shape_fills_in_for_none_only():
+def test_keras_shape_is_what_was_declared():
+    """As with TensorFlow: int_shape says what a layer declared, also where the graph knows better."""
     p = K.placeholder((None, 10))
     assert p._keras_shape == (None, 10)
     p._keras_shape = (7, 99)
-    assert p._keras_shape == (7, 10)
-    assert p.shape == (None, 10) and K.int_shape(p) == (7, 10)
+    assert p._keras_shape == (7, 99)
+    assert p.shape == (None, 10) and K.int_shape(p) == (7, 99)
     p._keras_shape = [np.int64(5), None]
     assert p._keras_shape == (5, 10) and type(p._keras_shape[0]) is int
-    p._keras_shape = (1, 2, 3)  # of another rank: a wrong guess
-    assert p._keras_shape == (None, 10)
+    p._keras_shape = (1, 2, 3)  # of another rank
+    assert p._keras_shape == (1, 2, 3) and K.ndim(p) == 2
     p._keras_shape = None
     assert p._keras_shape == (None, 10)
 
@@ -198,7 +199,8 @@ def test_comparison_is_identity(x):
 def test_no_truth_no_length_no_iteration(x):
     with pytest.raises(TypeError, match="K.switch"):
         bool(x)
-    with pytest.raises(TypeError, match=r"K.shape\(x\)\[0\].*\(2, 2\)"):
+    assert not hasattr(x, "__len__")  # keras-rl tells lists of tensors by it
+    with pytest.raises(TypeError):
         len(x)
     with pytest.raises(TypeError, match="K.map_fn"):
         list(x)
