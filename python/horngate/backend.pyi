@@ -345,8 +345,8 @@ def foldr(
     name: str | None = None,
 ) -> Tensor: ...
 def function(
-    inputs: Sequence[Tensor | None],
-    outputs: Sequence[Tensor],
+    inputs: Tensor | Sequence[Tensor | None],
+    outputs: Tensor | Sequence[Tensor],
     updates: Sequence[Tensor | tuple[Variable, TensorLike]] | None = None,
     **kwargs: Any,
 ) -> Function: ...
