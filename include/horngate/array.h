@@ -39,7 +39,8 @@ class HORNGATE_API Storage {
 
   void* data() const;
   size_t bytes() const;
-  bool unique() const;  // whether nobody else holds it
+  bool unique() const;   // whether nobody else holds it
+  bool is_ours() const;  // from allocate(), and not somebody else's memory
   /// The engine's memory, until somebody asks for data(); after that null.
   std::shared_ptr<EngineMemory> engine_memory() const;
   explicit operator bool() const { return block_ != nullptr; }

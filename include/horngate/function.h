@@ -102,6 +102,8 @@ template <std::derived_from<Tensor> V>
 /// The value is cast to the variable's dtype; its shape must be the variable's.
 /// Example: K::set_value(w, K::zeros_array({784, 10}));
 HORNGATE_API void set_value(const Variable& x, const Array& value);
+/// An array that nobody else holds is taken, not copied.
+HORNGATE_API void set_value(const Variable& x, Array&& value);
 
 /// All at once: no call sees only some of them changed.
 /// Example: K::batch_set_value({{w, K::zeros_array({784, 10})}, {b, K::zeros_array({10})}});

@@ -33,6 +33,29 @@ Tensor make_update(const char* function, const Variable& x, const Number& value,
   return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(t, dtype)});
 }
 
+void set_values(std::vector<std::pair<Variable, Array>> values) {
+  std::vector<VariableState*> states;
+  Arrays fresh;
+  for (auto& [x, value] : values) {
+    VariableState& v = variable_state(x, "set_value");
+    check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name,
+                     "\" cannot be changed.");
+    check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name,
+          "\" has shape ", v.type.shape, "; got a value of shape ", value.shape(), ".");
+    states.push_back(&v);
+    fresh.push_back(owned(std::move(value), v.type.dtype));
+  }
+  const std::vector<VariableState*> sorted = in_id_order(states);
+  const VariableLocks writers(states);
+  const ForkHold hold;
+  for (VariableState* v : sorted) v->guard.lock();
+  for (size_t i = 0; i < states.size(); ++i) {
+    states[i]->value = std::move(fresh[i]);
+    states[i]->is_new();
+  }
+  for (VariableState* v : sorted) v->guard.unlock();
+}
+
 /// Says why nothing flows from the loss to a target: names the first node on the way that has no
 /// gradient.
 [[noreturn]] void explain_disconnected(const Tensor& loss, const Tensor& target) {
@@ -128,32 +151,13 @@ Arrays batch_get_value(const std::vector<Variable>& xs) {
   return held;
 }
 
-void set_value(const Variable& x, const Array& value) { batch_set_value({{x, value}}); }
-
-void batch_set_value(const std::vector<std::pair<Variable, Array>>& values) {
-  std::vector<VariableState*> states;
-  Arrays fresh;
-  for (const auto& [x, value] : values) {
-    VariableState& v = variable_state(x, "set_value");
-    check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name,
-                     "\" cannot be changed.");
-    check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name,
-          "\" has shape ", v.type.shape, "; got a value of shape ", value.shape(), ".");
-    states.push_back(&v);
-    const Array cast = value.cast(v.type.dtype);
-    fresh.push_back(cast.raw() == value.raw() ? cast.copy() : cast.contiguous());
-  }
-  const std::vector<VariableState*> sorted = in_id_order(states);
-  const VariableLocks writers(states);
-  const ForkHold hold;
-  for (VariableState* v : sorted) v->guard.lock();
-  for (size_t i = 0; i < states.size(); ++i) {
-    states[i]->value = std::move(fresh[i]);
-    states[i]->is_new();
-  }
-  for (VariableState* v : sorted) v->guard.unlock();
+void set_value(const Variable& x, const Array& value) { set_values({{x, value}}); }
+void set_value(const Variable& x, Array&& value) {
+  std::vector<std::pair<Variable, Array>> one;
+  one.emplace_back(x, std::move(value));
+  set_values(std::move(one));
 }
-
+void batch_set_value(const std::vector<std::pair<Variable, Array>>& tuples) { set_values(tuples); }
 Tensor update(const Variable& x, const Number& new_x) {
   return make_update(__func__, x, new_x, "set");
 }

@@ -19,12 +19,14 @@ Array zeros_array(Ints dims) { return Array::zeros(floatx(), std::move(dims)); }
 Array ones_array(Ints dims) { return Array::full(floatx(), std::move(dims), 1.0); }
 
 Variable variable(const Array& value, const VariableOptions& options) {
+  return variable(Array(value), options);
+}
+
+Variable variable(Array&& value, const VariableOptions& options) {
   check(value.defined(), "variable", "value must be an array; got an empty one.");
   const DType dtype = options.dtype.value_or(value.dtype());
-  // A separate copy, since updates write into it.
-  Array own = value.cast(dtype);
-  if (!own.is_sparse() && own.raw() == value.raw()) own = own.copy();
-  auto state = make_ref<VariableState>(TensorType(dtype, value.shape(), value.is_sparse()), own);
+  const TensorType type(dtype, value.shape(), value.is_sparse());
+  auto state = make_ref<VariableState>(type, owned(std::move(value), dtype));
   state->name = unique_name(options.name.empty() ? "variable" : options.name);
   state->constraint = options.constraint;
   const std::string name = state->name;

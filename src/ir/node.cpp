@@ -132,6 +132,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out <
 
 Variable::Variable(const Tensor& t) : Tensor(t) { variable_state(*this, "variable"); }
 
+Array owned(Array&& value, DType dtype) {
+  if (value.is_sparse()) return value.cast(dtype);
+  if (value.dtype() != dtype) return value.cast(dtype);
+  const bool is_ours = value.is_contiguous() && value.storage().is_ours() &&
+                       value.storage().unique() && !value.engine_memory() &&
+                       value.raw() == value.storage().data();
+  return is_ours ? std::move(value) : value.copy();
+}
+
 VariableState& variable_state(const Tensor& t, std::string_view function) {
   check<TypeError>(t.defined() && t.node()->prim == Prim::variable, function,
                    "the tensor must come from variable(); got ",

@@ -303,6 +303,8 @@ std::shared_ptr<EngineMemory> Storage::engine_memory() const {
 size_t Storage::bytes() const { return block_->bytes; }
 bool Storage::unique() const { return block_ && block_->refs.load(std::memory_order_acquire) == 1; }
 
+bool Storage::is_ours() const { return block_ && !block_->is_adopted; }
+
 void release_cached_memory() {
   Idle* dropped;
   {

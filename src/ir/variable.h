@@ -37,6 +37,10 @@ struct VariableState : Counted {
   ForkSharedMutex guard;
 };
 
+/// The value for a variable, in its dtype: the array itself where nobody else holds its memory, else a copy, since
+/// updates write into it.
+Array owned(Array&& value, DType dtype);
+
 /// What is behind a tensor that variable() made; the TypeError for others begins with the function's name.
 VariableState& variable_state(const Tensor& t, std::string_view function);
 

@@ -155,13 +155,17 @@ Variable Body::add_weight(std::string_view name, const Shape& shape, const Weigh
   if (NoInitializers::is_active() && !NoInitializers::take(shape.size()))
     throw ValueError(where() + std::string(name) + " has the shape " + shape.str() +
                      " in the configuration, more numbers than the file holds.");
-  const bool is_zero = NoInitializers::is_active() || !options.initializer;
-  const Array first =
-      is_zero ? Array::zeros(dtype, shape.dims()) : options.initializer(shape, dtype);
+  Array first;
+  if (NoInitializers::is_active())
+    first = Array(dtype, shape.dims());  // whatever memory holds: a file sets every weight
+  else
+    first =
+        options.initializer ? options.initializer(shape, dtype) : Array::zeros(dtype, shape.dims());
   Constraint constraint;
   if (options.constraint) constraint = options.constraint;
-  weights_.push_back({variable(first, {.dtype = dtype, .name = full, .constraint = constraint}),
-                      full, options.trainable, options.regularizer});
+  weights_.push_back(
+      {variable(std::move(first), {.dtype = dtype, .name = full, .constraint = constraint}), full,
+       options.trainable, options.regularizer});
   return weights_.back().variable;
 }
 

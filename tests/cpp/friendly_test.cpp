@@ -62,6 +62,36 @@ TEST(Friendly, IntegerVariablesTakeIntegersAlone) {
   EXPECT_THROW((void)K::update(n, K::Tensor()), K::TypeError);
 }
 
+TEST(Friendly, VariablesTakeArraysThatNobodyElseHolds) {
+  const auto raised = [](const K::Variable& v) {
+    K::function({}, {}, {K::update_add(v, 1)})();
+    return K::get_value(v)(0);
+  };
+  Array mine = Array::of({1.f, 2.f}), kept = mine;
+  EXPECT_EQ(raised(K::variable(std::move(mine))), 2);
+  EXPECT_EQ(kept(0), 1);  // somebody else held it
+  K::Variable v = K::variable(std::move(kept));
+  EXPECT_EQ(raised(v), 2);
+  // Memory of others is never written into, whoever gives it away.
+  float theirs[] = {1, 2};
+  int released = 0;
+  v = K::variable(Array::view(theirs, DType::float32, {2}, {}, [&] { ++released; }));
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(raised(v), 2);
+  EXPECT_EQ(theirs[0], 1);
+  K::set_value(v, Array::view(theirs, DType::float32, {2}));
+  EXPECT_EQ(raised(v), 2);
+  EXPECT_EQ(theirs[0], 1);
+  Array rows = Array::of({1.f, 2.f, 3.f, 4.f}, {2, 2});
+  const Array whole = rows;
+  K::set_value(v, whole[1]);
+  EXPECT_EQ(raised(v), 4);
+  EXPECT_EQ(whole(1, 0), 3);
+  K::set_value(v, rows.rows(0, 1).reshape({2}));
+  EXPECT_EQ(raised(v), 2);
+  EXPECT_EQ(rows(0, 0), 1);
+}
+
 TEST(Friendly, EqualOutputsHaveMemoryOfTheirOwn) {
   const K::Tensor x = K::placeholder({.shape = {K::None}});
   const K::Variable v = K::ones(2);

@@ -27,6 +27,10 @@ struct VariableOptions {
 [[nodiscard]] HORNGATE_API Variable variable(const Array& value,
                                              const VariableOptions& options = {});
 
+/// The same; an array that nobody else holds is taken, not copied.
+/// Example: auto w = K::variable(K::zeros_array({784, 10}));
+[[nodiscard]] HORNGATE_API Variable variable(Array&& value, const VariableOptions& options = {});
+
 /// A number has the type of the program, as in Python: floatx, unless options say otherwise.
 /// Example: auto rate = K::variable(0.1);
 template <class T>
