@@ -249,6 +249,9 @@ nb::list fitting_values(const Program& self, PyObject* values, size_t n_inputs) 
   if (n > n_inputs &&
       PyErr_WarnEx(PyExc_UserWarning, (takes + ". What is over is ignored.").c_str(), 1) < 0)
     nb::raise_python_error();
+  if (PyList_SetSlice(out.ptr(), static_cast<Py_ssize_t>(n_inputs), static_cast<Py_ssize_t>(n),
+                      nullptr) < 0)
+    nb::raise_python_error();
   return out;
 }
 
