@@ -11,11 +11,12 @@ FUZZ_ARGS ?=
 ROWS ?=
 MUTATE_ARGS ?=
 KERAS ?= 2.3.1
+PACKAGES ?=
 BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate format asan tsan coverage reliability clean
+.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate format asan tsan coverage reliability clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -40,6 +41,9 @@ test: build ## build, then run every test: C++, installation, Python
 
 test-keras: build ## run Keras's own tests on the module (KERAS=2.2.4: of another version)
 	@.venv/bin/python tools/test_keras.py $(KERAS) --jobs $(JOBS)
+
+test-packages: build ## run the own tests of packages built on Keras (PACKAGES="keras-rl": some; docs/packages.md)
+	@.venv/bin/python tools/test_packages.py $(PACKAGES)
 
 test-engines: build ## run every case on every engine that is installed (of theano a sample: test-theano)
 	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1 \

@@ -26,7 +26,8 @@ def _eval(self, feed_dict=None, session=None):
     if not feed_dict:
         return _hg.eval(self)
     inputs = list(feed_dict)
-    return _hg.function(inputs, [self], [], [], [], "eval")([feed_dict[x] for x in inputs])[0]
+    function = _hg.function(inputs, [self], [], [], [], "eval", False, True)
+    return function([feed_dict[x] for x in inputs])
 
 
 def _get_shape(self):
@@ -88,6 +89,11 @@ def _reduce_variable(self, protocol):
     return _restore_variable, _state_of(self)
 
 
+def _true(self):
+    """True: `if self.bias:` asks whether there is one. Other tensors refuse the question."""
+    return True
+
+
 def _attach(cls, **methods):
     for name, method in methods.items():
         setattr(cls, name, method)
@@ -102,4 +108,9 @@ _attach(
     __reduce_ex__=_refuse_pickle,
     __array__=_refuse_array,
 )
-_attach(_hg.Variable, __deepcopy__=_deepcopy_variable, __reduce_ex__=_reduce_variable)
+_attach(
+    _hg.Variable,
+    __bool__=_true,
+    __deepcopy__=_deepcopy_variable,
+    __reduce_ex__=_reduce_variable,
+)

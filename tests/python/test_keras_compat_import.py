@@ -155,6 +155,30 @@ print(len(files) > 50, wrong)
     assert prints(program) == "True []\n"
 
 
+@needs_keras
+@pytest.mark.parametrize("name", ["tensorflow", "theano", "cntk"])
+def test_packages_may_be_told_another_name(name):
+    program = """
+import keras
+from keras import backend as K, layers
+print(K.backend(), keras.backend.load_backend.backend())
+y = layers.Lambda(lambda x: K.sum(x, axis=-1))(layers.Input((2, 3)))  # Keras asks for the name there
+print(K.int_shape(layers.BatchNormalization()(y)))
+"""
+    assert prints(program, HORNGATE_BACKEND_NAME=name) == f"{name} horngate\n(None, 2)\n"
+    assert prints(program, HORNGATE_BACKEND_NAME="").startswith("horngate horngate\n")
+    off = {"HORNGATE_KERAS_COMPAT_WITHOUT": "K.backend"}
+    assert prints(program, HORNGATE_BACKEND_NAME=name, **off).startswith("horngate horngate\n")
+
+
+@needs_keras
+def test_the_other_name_is_one_that_packages_know():
+    done = python("import keras", HORNGATE_BACKEND_NAME="jax")
+    assert done.stderr.strip().splitlines()[-1] == (
+        'ValueError: HORNGATE_BACKEND_NAME: must be tensorflow, theano or cntk; got "jax".'
+    )
+
+
 def test_hooks_run_when_a_module_is_loaded(tmp_path, monkeypatch):
     from horngate.keras_compat._hooks import after_import
 

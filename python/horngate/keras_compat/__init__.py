@@ -1,14 +1,27 @@
 """Makes Keras 2.2.0 to 2.3.1 work on today's Python, NumPy and h5py, and with a backend of our name.
 
-On when Keras takes horngate as its backend, unless HORNGATE_KERAS_COMPAT=0. No file of Keras is
-changed. docs/keras.md lists each change with its reason.
+On when Keras takes horngate as its backend, unless HORNGATE_KERAS_COMPAT=0;
+HORNGATE_KERAS_COMPAT_WITHOUT="MeanIoU,np.load" leaves single items out. No file of Keras is changed.
+docs/keras.md lists each change with its reason.
 """
 
 import os
 import sys
 
 from horngate._engine_names import ENGINES
-from horngate.keras_compat import _h5py, _hooks, _keras, _numpy, _python, _saving, _yaml  # noqa: F401
+from horngate.keras_compat import (  # noqa: F401
+    _cudnn,
+    _h5py,
+    _hooks,
+    _keras,
+    _metrics,
+    _multi_gpu,
+    _numpy,
+    _python,
+    _saving,
+    _tensorboard,
+    _yaml,
+)
 from horngate.keras_compat._items import ITEMS
 
 __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
@@ -24,6 +37,19 @@ def is_wanted():
     return value != "0"
 
 
+def left_out():
+    """Names of the items that the environment switches off."""
+    text = os.environ.get("HORNGATE_KERAS_COMPAT_WITHOUT", "")
+    names = {name.strip() for name in text.split(",")} - {""}
+    known = {item.name for item in ITEMS}
+    if unknown := sorted(names - known):
+        raise ValueError(
+            "HORNGATE_KERAS_COMPAT_WITHOUT: must be a comma-separated list of items"
+            f' ({", ".join(sorted(known))}); got "{unknown[0]}".'
+        )
+    return names
+
+
 def is_installed():
     """Whether the changes are in force."""
     return _installed
@@ -34,9 +60,11 @@ def install():
     global _installed
     if _installed or not is_wanted():
         return
+    without = left_out()
     _installed = True
     for item in ITEMS:
-        item.install()
+        if item.name not in without:
+            item.install()
 
 
 # These keep the name of the backend, in Keras up to 2.2.4 and later.

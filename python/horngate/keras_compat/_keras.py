@@ -24,6 +24,35 @@ def all_names(backend):
     set_missing(backend, **{name: getattr(horngate, name) for name in horngate.__all__})
 
 
+# Parts of Keras, which would do what they do for TensorFlow itself.
+_KERAS = ("keras", "keras_applications", "keras_preprocessing")
+
+
+@item(
+    "K.backend",
+    "Many packages ask `K.backend()` for a name that they know, and then use nothing but K. With"
+    " `HORNGATE_BACKEND_NAME=tensorflow` (or `theano`, `cntk`) that is what it answers, to all but Keras"
+    " itself. Off unless it is set.",
+    "keras.backend",
+)
+def backend_name(backend):
+    name = os.environ.get("HORNGATE_BACKEND_NAME", "")
+    if name not in ("", "tensorflow", "theano", "cntk"):
+        raise ValueError(
+            f'HORNGATE_BACKEND_NAME: must be tensorflow, theano or cntk; got "{name}".'
+        )
+    if not name:
+        return
+    own = backend.backend
+
+    @functools.wraps(own)
+    def answer():
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        return own() if caller.split(".")[0] in _KERAS else name
+
+    backend.backend = answer
+
+
 def _new_config():
     """The path of the keras.json that Keras wrote in this process, and its fields; None if there was one
     before."""

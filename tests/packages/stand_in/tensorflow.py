@@ -1,0 +1,1 @@
+"""Stands where packages import tensorflow at their top and use it for its checkpoints alone."""
