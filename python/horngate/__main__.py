@@ -1,4 +1,5 @@
-"""`python -m horngate`: version, engine, settings. `.. export`: see export.py, `.. engines`: _engines.py."""
+"""`python -m horngate`: version, engine, settings. `.. export`: see export.py, `.. engines`: _engines.py,
+`.. run`: _run.py, `.. keras`: _keras_command.py."""
 
 import sys
 
@@ -29,4 +30,12 @@ if __name__ == "__main__":
         from horngate._engines import main as engines_main
 
         sys.exit(engines_main(sys.argv[2:]))
+    if sys.argv[1:2] == ["run"]:
+        from horngate._run import main as run_main
+
+        sys.exit(run_main(sys.argv[2:]))
+    if sys.argv[1:2] == ["keras"]:
+        from horngate._keras_command import main as keras_main
+
+        sys.exit(keras_main(sys.argv[2:]))
     main()

@@ -12,6 +12,7 @@ int info(const Arguments& arguments);
 int engines(const Arguments& arguments);
 int engines_list(const Arguments& arguments);
 int export_model(const Arguments& arguments);
+int keras_editions(const Arguments& arguments);
 int profile(const Arguments& arguments);
 int show(const Arguments& arguments);
 int check(const Arguments& arguments);

@@ -23,6 +23,7 @@ constexpr const char* kUsage =
     "  engines   the engines that can be used, and why others cannot; --json: as JSON\n"
     "  engines install|remove|test NAME: gets an engine, removes it, runs the cases on it\n"
     "  export    MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX\n"
+    "  keras     enable|disable: whether Keras 1.0 to 2.1 takes us in this Python environment\n"
     "  profile   PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table\n"
     "  show      MODEL.h5: the layers of a model that Keras or Horngate saved\n"
     "  check     MODEL.h5: whether it can be loaded, and what it holds\n"
@@ -33,8 +34,10 @@ constexpr const char* kUsage =
 int main(int argc, char** argv) {
   using namespace horngate::cli;
   const std::map<std::string, int (*)(const Arguments&)> commands = {
-      {"info", info},       {"engines", engines}, {"export", export_model},
-      {"profile", profile}, {"show", show},       {"check", check}};
+      {"info", info},           {"engines", engines},
+      {"export", export_model}, {"keras", keras_editions},
+      {"profile", profile},     {"show", show},
+      {"check", check}};
   const std::string name = argc > 1 ? argv[1] : "help";
   if (name == "help" || name == "--help" || name == "-h") {
     std::fputs(kUsage, stdout);

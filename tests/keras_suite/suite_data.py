@@ -31,3 +31,8 @@ def not_applicable(version):
 
 def lifted():
     return SUITE["lifted"]["tests"]
+
+
+def loads_us(version):
+    """Whether a version's own loader knows backends other than Keras's."""
+    return tuple(map(int, version.split("."))) >= (2, 2)

@@ -1,4 +1,4 @@
-"""Makes Keras 2.2.0 to 2.3.1 work on today's Python, NumPy and h5py, and with a backend of our name.
+"""Makes Keras 1.0 to 2.3.1 work on today's Python, NumPy and h5py, and with a backend of our name.
 
 On when Keras takes horngate as its backend, unless HORNGATE_KERAS_COMPAT=0;
 HORNGATE_KERAS_COMPAT_WITHOUT="MeanIoU,np.load" leaves single items out. No file of Keras is changed.

@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from horngate.keras_compat._items import item, set_missing
+from horngate.keras_compat._items import Overlay, item, set_missing
 
 
 @item(
@@ -117,15 +117,19 @@ def _trace(layer, input_shape):
     "keras.layers.core",
 )
 def lambda_shapes(core):
-    compute = core.Lambda.compute_output_shape
+    for name in ("compute_output_shape", "get_output_shape_for"):  # the latter in Keras 1
+        if name in vars(core.Lambda):
+            setattr(core.Lambda, name, _traced(vars(core.Lambda)[name]))
 
+
+def _traced(compute):
     @functools.wraps(compute)
     def compute_output_shape(self, input_shape):
         if getattr(self, "_output_shape", None) is None:
             return _trace(self, input_shape)
         return compute(self, input_shape)
 
-    core.Lambda.compute_output_shape = compute_output_shape
+    return compute_output_shape
 
 
 @item(
@@ -145,6 +149,30 @@ def flipped_kernels(conv_utils):
         return np.flip(kernel, range(kernel.ndim - 2)).copy()
 
     conv_utils.convert_kernel = convert_kernel
+
+
+@item(
+    "kernels of other backends",
+    "Keras 2.0 and 2.1 look the backend's name up in a list to tell whether the kernels in a file must be"
+    " flipped, and fail for other names. Horngate correlates as TensorFlow does: those that Theano saved are.",
+    "keras.engine.topology",
+)
+def kernels_of_theano(topology):
+    if "_need_convert_kernel" in vars(topology):
+        topology._need_convert_kernel = lambda original_backend: original_backend == "theano"
+
+
+@item(
+    "SeparableConvolution2D",
+    "Keras 1 refuses it for every backend that is not called tensorflow.",
+    "keras.layers.convolutional",
+)
+def separable_convolution(convolutional):
+    layer = getattr(convolutional, "SeparableConvolution2D", None)
+    if getattr(layer, "__name__", "") == "SeparableConvolution2D":  # else it is a second name
+        convolutional.K = Overlay(
+            convolutional.K, backend=lambda: "tensorflow", _BACKEND="tensorflow"
+        )
 
 
 @item(

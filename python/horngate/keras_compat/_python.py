@@ -2,6 +2,7 @@
 
 import collections
 import collections.abc
+import functools
 import inspect
 
 from horngate.keras_compat._items import item, set_missing
@@ -33,3 +34,46 @@ def abstract_collections():
 )
 def argument_lists():
     set_missing(inspect, getargspec=_getargspec, ArgSpec=_ArgSpec)
+
+
+class _Queue:
+    """A generator that may end with a StopIteration of its own."""
+
+    def __init__(self, generator):
+        self._generator = generator
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        try:
+            return next(self._generator)
+        except RuntimeError as e:
+            if isinstance(e.__cause__, StopIteration):
+                raise e.__cause__ from e.__cause__.__cause__
+            raise
+
+    def __getattr__(self, name):
+        return getattr(self._generator, name)
+
+
+@item(
+    "generators",
+    "Python 3.7 made a RuntimeError of a StopIteration that is raised inside of a generator; the queues"
+    " of Keras before 2.2 end so.",
+    "keras.utils.data_utils",
+)
+def ends_of_queues(data_utils):
+    for name in ("OrderedEnqueuer", "GeneratorEnqueuer"):
+        queue = getattr(data_utils, name, None)
+        get = getattr(queue, "get", None)
+        if get is not None and "StopIteration" in get.__code__.co_names:
+            queue.get = _ending(get)
+
+
+def _ending(get):
+    @functools.wraps(get)
+    def get_batches(self):
+        return _Queue(get(self))
+
+    return get_batches

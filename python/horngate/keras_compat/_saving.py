@@ -239,14 +239,29 @@ _REASON = (
 )
 
 
-@item("saving", _REASON, "h5py", "keras.engine.saving", "keras.engine.network")
+@item(
+    "saving",
+    _REASON,
+    "h5py",
+    "keras.engine.saving",
+    "keras.engine.network",
+    "keras.engine.topology",
+    "keras.models",
+)
 def whole_or_not_at_all(module):
     if module.__name__ == "h5py":
         _redirect_files(module)
-    elif module.__name__ == "keras.engine.saving":
-        module.save_model = _safely(module.save_model)
-    else:
-        module.Network.save_weights = _safely(module.Network.save_weights)
+        return
+    # Where they are depends on the edition; other modules only hand them on.
+    for owner, name in (
+        (module, "save_model"),
+        (getattr(module, "Network", None), "save_weights"),
+        (getattr(module, "Container", None), "save_weights"),
+        (getattr(module, "Sequential", None), "save_weights"),
+    ):
+        save = vars(owner).get(name) if owner is not None else None
+        if getattr(save, "__module__", None) == module.__name__:
+            setattr(owner, name, _safely(save))
 
 
 def _redirect_files(h5py):

@@ -1,6 +1,9 @@
 """What PyYAML 6 changed."""
 
-from horngate.keras_compat._items import Overlay, item
+import functools
+import sys
+
+from horngate.keras_compat._items import item
 
 # What is needed to build the arrays in a model's configuration.
 _OF_ARRAYS = {
@@ -32,19 +35,23 @@ def _loader(yaml):
     return Loader
 
 
+def _is_keras(frame):
+    return frame.f_globals.get("__name__", "").startswith("keras.")
+
+
 @item(
     "yaml.load",
     "PyYAML 6 wants to be told a loader, and its own ones make no arrays or any object. Keras before"
     " 2.3 does not say one, and its models may hold arrays.",
-    "keras.engine.saving",
+    "yaml",
 )
-def yaml_loader(saving):
-    yaml = getattr(saving, "yaml", None)
-    if yaml is None:
-        return
-    loader = _loader(yaml)
+def yaml_loader(yaml):
+    original, loader = yaml.load, _loader(yaml)
 
-    def load(stream, Loader=loader):
-        return yaml.load(stream, Loader)
+    @functools.wraps(original)
+    def load(stream, Loader=None):
+        if Loader is None and _is_keras(sys._getframe(1)):
+            Loader = loader
+        return original(stream, Loader) if Loader is not None else original(stream)
 
-    saving.yaml = Overlay(yaml, load=load)
+    yaml.load = load
