@@ -167,16 +167,12 @@ void unify(std::string_view, Tensors* tensors) {
   for (Tensor& t : *tensors) t = prim::cast(t, dtype);
 }
 
-namespace {
-
 bool holds(DType integer, double value) {
   if (!std::isfinite(value) || value != std::trunc(value)) return false;
   const bool has_sign = is_signed_int(integer);
   const double limit = std::ldexp(1.0, 8 * static_cast<int>(size_of(integer)) - has_sign);
   return value < limit && value >= (has_sign ? -limit : 0.0);
 }
-
-}  // namespace
 
 Tensor weak_scalar(double value, Tensor* beside) {
   DType dtype = beside->dtype();

@@ -31,6 +31,9 @@ void unify(std::string_view function, Tensors* tensors);
 /// floatx, and so does any number next to a bool tensor. An integer type too narrow for the number becomes int64.
 Tensor weak_scalar(double value, Tensor* beside);
 
+/// Whether an integer type has that value.
+bool holds(DType integer, double value);
+
 /// A parameter that may be a number or a tensor, in a dtype.
 Tensor parameter_of(std::string_view function, const Number& parameter, DType dtype,
                     std::string_view argument);

@@ -83,33 +83,33 @@ Tensor divide(const Number& x, const Number& y) {
 }  // namespace
 
 Tensor operator+(const Tensor& x, const Tensor& y) { return add(x, y); }
-Tensor operator+(const Tensor& x, double y) { return add(x, y); }
-Tensor operator+(double x, const Tensor& y) { return add(x, y); }
+Tensor operator+(const Tensor& x, const Number& y) { return add(x, y); }
+Tensor operator+(const Number& x, const Tensor& y) { return add(x, y); }
 Tensor operator-(const Tensor& x, const Tensor& y) { return subtract(x, y); }
-Tensor operator-(const Tensor& x, double y) { return subtract(x, y); }
-Tensor operator-(double x, const Tensor& y) { return subtract(x, y); }
+Tensor operator-(const Tensor& x, const Number& y) { return subtract(x, y); }
+Tensor operator-(const Number& x, const Tensor& y) { return subtract(x, y); }
 Tensor operator*(const Tensor& x, const Tensor& y) { return multiply(x, y); }
-Tensor operator*(const Tensor& x, double y) { return multiply(x, y); }
-Tensor operator*(double x, const Tensor& y) { return multiply(x, y); }
+Tensor operator*(const Tensor& x, const Number& y) { return multiply(x, y); }
+Tensor operator*(const Number& x, const Tensor& y) { return multiply(x, y); }
 Tensor operator/(const Tensor& x, const Tensor& y) { return divide(x, y); }
-Tensor operator/(const Tensor& x, double y) { return divide(x, y); }
-Tensor operator/(double x, const Tensor& y) { return divide(x, y); }
+Tensor operator/(const Tensor& x, const Number& y) { return divide(x, y); }
+Tensor operator/(const Number& x, const Tensor& y) { return divide(x, y); }
 Tensor& operator+=(Tensor& x, const Number& y) { return x = add(x, y); }
 Tensor& operator-=(Tensor& x, const Number& y) { return x = subtract(x, y); }
 Tensor& operator*=(Tensor& x, const Number& y) { return x = multiply(x, y); }
 Tensor& operator/=(Tensor& x, const Number& y) { return x = divide(x, y); }
 Tensor operator<(const Tensor& x, const Tensor& y) { return less(x, y); }
-Tensor operator<(const Tensor& x, double y) { return less(x, y); }
-Tensor operator<(double x, const Tensor& y) { return less(x, y); }
+Tensor operator<(const Tensor& x, const Number& y) { return less(x, y); }
+Tensor operator<(const Number& x, const Tensor& y) { return less(x, y); }
 Tensor operator<=(const Tensor& x, const Tensor& y) { return less_equal(x, y); }
-Tensor operator<=(const Tensor& x, double y) { return less_equal(x, y); }
-Tensor operator<=(double x, const Tensor& y) { return less_equal(x, y); }
+Tensor operator<=(const Tensor& x, const Number& y) { return less_equal(x, y); }
+Tensor operator<=(const Number& x, const Tensor& y) { return less_equal(x, y); }
 Tensor operator>(const Tensor& x, const Tensor& y) { return greater(x, y); }
-Tensor operator>(const Tensor& x, double y) { return greater(x, y); }
-Tensor operator>(double x, const Tensor& y) { return greater(x, y); }
+Tensor operator>(const Tensor& x, const Number& y) { return greater(x, y); }
+Tensor operator>(const Number& x, const Tensor& y) { return greater(x, y); }
 Tensor operator>=(const Tensor& x, const Tensor& y) { return greater_equal(x, y); }
-Tensor operator>=(const Tensor& x, double y) { return greater_equal(x, y); }
-Tensor operator>=(double x, const Tensor& y) { return greater_equal(x, y); }
+Tensor operator>=(const Tensor& x, const Number& y) { return greater_equal(x, y); }
+Tensor operator>=(const Number& x, const Tensor& y) { return greater_equal(x, y); }
 Tensor operator-(const Tensor& x) { return prim::neg(numeric_operand("negative", x)); }
 
 Tensor floordiv(const Number& x, const Number& y) {

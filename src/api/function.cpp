@@ -2,6 +2,7 @@
 #include "horngate/function.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_set>
 
 #include "api/args.h"
@@ -21,15 +22,19 @@ Tensor make_update(const char* function, const Variable& x, const Number& value,
   check<TypeError>(value.is_number() || value.tensor().defined(), function,
                    "the new value is empty (a gradient that is None?).");
   Tensor beside = x;
-  const Tensor t =
-      value.is_number() ? weak_scalar(value.value(), &beside) : operand(value.tensor());
+  const Tensor t = value.is_number() ? weak_scalar(value.value(), &beside)
+                                     : dense_operand(function, value.tensor(), "the new value");
   // What would be lost without a word: fractions, and the digits of a number that does not fit.
   check<TypeError>(!is_int(dtype) || !is_float(t.dtype()), function, "variable \"", state.name,
                    "\" is ", dtype, "; got a value of ", t.dtype(),
                    value.is_number() ? text_of(" (", value.value(), ")") : "",
                    ". Use cast() if that is meant.");
-  check(!value.is_number() || !is_int(dtype) || t.dtype() == dtype, function, "variable \"",
-        state.name, "\" is ", dtype, ", which cannot hold ", value.value(), ".");
+  // A number from 2^53 on comes as a constant.
+  double number = value.value();
+  const bool is_number =
+      value.is_number() || (prim::is_scalar_constant(t, &number) && std::abs(number) >= 0x1p53);
+  check(!is_number || !is_int(dtype) || t.dtype() == dtype || holds(dtype, number), function,
+        "variable \"", state.name, "\" is ", dtype, ", which cannot hold ", number, ".");
   return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(t, dtype)});
 }
 
@@ -40,6 +45,8 @@ void set_values(std::vector<std::pair<Variable, Array>> values) {
     VariableState& v = variable_state(x, "set_value");
     check<TypeError>(!v.type.sparse, "set_value", "the sparse variable \"", v.name,
                      "\" cannot be changed.");
+    check<TypeError>(!value.is_sparse(), "set_value", "variable \"", v.name,
+                     "\" takes a dense array; got a sparse one.");
     check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name,
           "\" has shape ", v.type.shape, "; got a value of shape ", value.shape(), ".");
     states.push_back(&v);

@@ -173,7 +173,9 @@ Tensor one_hot(const Tensor& indices, const Number& num_classes) {
   const CalledAs called(__func__);
   const Tensor t = index_operand("one_hot", indices);
   const auto classes = [&] {
-    if (!num_classes.is_number()) return arange(num_classes, {.dtype = t.dtype()});
+    if (!num_classes.is_number())
+      return arange(parameter_of("one_hot", num_classes, t.dtype(), "num_classes"),
+                    {.dtype = t.dtype()});
     const double n = num_classes.value();
     check(n >= 0, "one_hot", "num_classes must be at least 0; got ", n, ".");
     check(n < 0x1p62, "one_hot", "num_classes is too large; got ", n, ".");

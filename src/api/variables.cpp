@@ -61,6 +61,8 @@ Tensor placeholder(const PlaceholderOptions& o) {
 
 Tensor constant(const Array& value, const ConstantOptions& o) {
   check(value.defined(), "constant", "value must be an array; got an empty one.");
+  check<TypeError>(!value.is_sparse(), "constant",
+                   "value must be dense; got a sparse array. Use variable().");
   Array a = value.cast(o.dtype.value_or(value.dtype())).contiguous();
   if (a.raw() == value.raw())
     a = a.copy();  // so that later writes to the caller's array do not change the program

@@ -29,6 +29,12 @@ Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
 
 namespace {
 
+void check_dense(const Array& a, const char* function) {
+  check(a.defined() || a.size() == 0, "array", function, "() needs elements; the array is empty.");
+  check<TypeError>(!a.is_sparse(), "array", function,
+                   "() needs a dense array; this one is sparse.");
+}
+
 /// The type of a sum, as C++ has it.
 DType common_type(std::initializer_list<AnyNumber> values) {
   const auto any = [&](DType t) {
@@ -115,6 +121,7 @@ std::shared_ptr<EngineMemory> Array::engine_memory() const {
 Array Array::sparse(Array indptr, Array indices, Array values, Ints dims) {
   check(dims.size() == 2, "sparse array", "needs a shape of two dimensions; got ", Shape(dims),
         ".");
+  for (const Array* part : {&indptr, &indices, &values}) check_dense(*part, "sparse");
   indptr = indptr.cast(DType::int64).contiguous();
   indices = indices.cast(DType::int64).contiguous();
   const int64_t rows = dims[0], nnz = values.size();
@@ -155,6 +162,7 @@ void Array::check_type(const char* function, DType wanted) const {
 
 void Array::check_access(DType wanted) const {
   check_type("data", wanted);
+  check<TypeError>(!sparse_, "array", "data() needs a dense array; this one is sparse.");
   check(is_contiguous(), "array", "data() needs a contiguous array; call contiguous() first.");
 }
 
@@ -184,8 +192,8 @@ void for_each_offset(const Ints& dims, const Ints& strides, int64_t n, F&& f) {
 
 template <class T>
 T Array::item_as() const {
-  check(defined() && size() == 1, "array", "item() needs exactly one element; got shape ", shape(),
-        ".");
+  check_dense(*this, "item");
+  check(size() == 1, "array", "item() needs exactly one element; got shape ", shape(), ".");
   return with_dtype(dtype_, [&](auto zero) {
     return convert_element<T>(*static_cast<const decltype(zero)*>(raw()));
   });
@@ -195,8 +203,9 @@ int64_t Array::item_as_int64() const { return item_as<int64_t>(); }
 uint64_t Array::item_as_uint64() const { return item_as<uint64_t>(); }
 
 int64_t Array::offset_of(const Ints& at) const {
-  check<IndexError>(defined() && !sparse_ && at.size() == ndim(), "array", "an element of shape ",
-                    shape(), " needs ", ndim(), " positions; got ", at.size(), ".");
+  check<TypeError>(!sparse_, "array", "a sparse array has no elements by position.");
+  check<IndexError>(defined() && at.size() == ndim(), "array", "an element of shape ", shape(),
+                    " needs ", ndim(), " positions; got ", at.size(), ".");
   int64_t offset = 0;
   for (size_t i = 0; i < at.size(); ++i) {
     const int64_t position = at[i] < 0 ? at[i] + dims_[i] : at[i];
@@ -214,9 +223,13 @@ double Array::double_at(const Ints& at) const {
   });
 }
 
-Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
+Array Array::contiguous() const {
+  check_dense(*this, "contiguous");
+  return is_contiguous() ? *this : copy();
+}
 
 Array Array::copy() const {
+  check_dense(*this, "copy");
   Array out(dtype_, dims_);
   const int64_t n = size();
   if (is_contiguous()) {
@@ -240,6 +253,7 @@ Array Array::copy() const {
 Array Array::cast(DType dtype) const {
   if (dtype == dtype_) return *this;
   if (sparse_) return sparse(sparse_->indptr, sparse_->indices, sparse_->values.cast(dtype), dims_);
+  check_dense(*this, "cast");
   Array out(dtype, dims_);
   const int64_t n = size();
   with_dtype(dtype_, [&](auto from_zero) {
@@ -256,6 +270,7 @@ Array Array::cast(DType dtype) const {
 }
 
 Array Array::reshape(Ints dims) const {
+  check_dense(*this, "reshape");
   check(is_contiguous(), "reshape", "needs a contiguous array; call contiguous() first.");
   const auto open = std::find(dims.begin(), dims.end(), -1);
   if (open != dims.end()) {
@@ -271,6 +286,7 @@ Array Array::reshape(Ints dims) const {
 }
 
 Array Array::rows(int64_t begin, int64_t end) const {
+  check_dense(*this, "rows");
   check(ndim() > 0 && begin >= 0 && begin <= end && end <= dims_[0], "rows", "[", begin, ", ", end,
         ") must lie in axis 0 of shape ", shape(), ".");
   Array a = *this;
@@ -321,7 +337,7 @@ DLDataType dlpack_type(DType t) {
 }  // namespace
 
 DLManagedTensor* Array::to_dlpack() const {
-  check(defined(), "dlpack", "the array is empty.");
+  check_dense(*this, "to_dlpack");
   auto* e = new Exported{{}, *this, dims_, strides_};
   if (strides_.empty()) {
     e->strides.resize(dims_.size());
@@ -373,6 +389,7 @@ std::ostream& operator<<(std::ostream& out, const Array& array) { return out << 
 
 std::string Array::str() const {
   if (!defined()) return "<empty>";
+  if (sparse_) return text_of("<sparse ", shape(), " with ", sparse_->values.size(), " elements>");
   const Array a = contiguous();
   const auto element = [&](int64_t i) {
     return with_dtype(dtype_, [&](auto zero) {

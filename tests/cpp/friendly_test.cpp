@@ -60,6 +60,14 @@ TEST(Friendly, IntegerVariablesTakeIntegersAlone) {
   EXPECT_THROW((void)K::update_sub(n, K::constant(1.0)), K::TypeError);
   EXPECT_THROW((void)K::update_add(K::variable(1, {.dtype = "int8"}), 1000), K::ValueError);
   EXPECT_THROW((void)K::update(n, K::Tensor()), K::TypeError);
+  const int64_t beyond = (int64_t{1} << 53) + 1;  // what a double does not hold
+  EXPECT_THROW((void)K::update_add(n, beyond), K::ValueError);
+  const K::Variable wide = K::variable(0, {.dtype = "int64"});
+  K::function({}, {}, {K::update_add(wide, beyond)})();
+  EXPECT_EQ(K::get_value(wide).item<int64_t>(), beyond);
+  EXPECT_THROW((void)K::update(wide, UINT64_MAX), K::ValueError);
+  EXPECT_THROW((void)K::update(K::variable(0, {.dtype = "uint64"}), -beyond), K::ValueError);
+  (void)K::update(K::variable(0, {.dtype = "uint64"}), UINT64_MAX);
 }
 
 TEST(Friendly, VariablesTakeArraysThatNobodyElseHolds) {
@@ -161,6 +169,22 @@ TEST(Friendly, Operators) {
   EXPECT_EQ(out[2].to_vector<float>(), (std::vector<float>{0, 1, 1}));
   EXPECT_EQ(out[3].to_vector<float>(), (std::vector<float>{1, 0, 0}));
   EXPECT_EQ(out[4].to_vector<float>(), (std::vector<float>{0, 0, 1}));
+}
+
+TEST(Friendly, OperatorsTakeIntegersThatNoDoubleHolds) {
+  const K::Tensor x = K::placeholder({.shape = {2}, .dtype = "int64"});
+  const int64_t n = (int64_t{1} << 53) + 1;
+  const auto of = [&](const K::Tensor& y) {
+    return K::function({x}, {y})(Array::of({int64_t{1}, n - 1}))[0].to_vector<int64_t>();
+  };
+  using Whole = std::vector<int64_t>;
+  EXPECT_EQ(of(x + n), (Whole{n + 1, 2 * n - 1}));
+  EXPECT_EQ(of(n - x), (Whole{n - 1, 1}));
+  EXPECT_EQ(of(x - n), (Whole{1 - n, -1}));
+  EXPECT_EQ(of(n * x)[0], n);
+  EXPECT_EQ(of(x < n), (Whole{1, 1}));
+  EXPECT_EQ(of(n <= x), (Whole{0, 0}));
+  EXPECT_EQ(of(x > n - 2), (Whole{0, 1}));
 }
 
 TEST(Friendly, ArraysFromAnythingWithNumbers) {

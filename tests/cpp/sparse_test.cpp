@@ -202,6 +202,48 @@ TEST(Sparse, EverythingElseIsATypeErrorWithItsName) {
       "concatenate: a sparse tensor must have the dtype of the result, float64; got float32.");
 }
 
+/// What has no meaning for a sparse value is an error, and no look at memory that there is not.
+TEST(Sparse, NeitherVariablesNorConstantsThatAreDenseTakeOne) {
+  const Array a = random_matrix(2, 2, 0.5, 3).sparse;
+  const Variable v = K::variable(K::zeros_array({2, 2}), {.name = "w"});
+  const std::string name = v.name().substr(0, v.name().find('/'));
+  const std::string end =
+      ": the new value must be dense; got a sparse tensor of shape (2, 2). Convert it with "
+      "to_dense.";
+  const Tensor s = K::variable(a);
+  EXPECT_EQ(error_of([&] { (void)K::update(v, s); }), "update" + end);
+  EXPECT_EQ(error_of([&] { (void)K::update_add(v, s); }), "update_add" + end);
+  EXPECT_EQ(error_of([&] { (void)K::function({}, {}, {{v, s}}); }), "update" + end);
+  EXPECT_EQ(error_of([&] { K::set_value(v, a); }),
+            "set_value: variable \"" + name + "\" takes a dense array; got a sparse one.");
+  EXPECT_EQ(error_of([&] { (void)K::constant(a); }),
+            "constant: value must be dense; got a sparse array. Use variable().");
+  EXPECT_EQ(K::get_value(v).to_vector<float>(), (std::vector<float>(4, 0.f)));
+}
+
+TEST(Sparse, MembersOfDenseArraysAreErrors) {
+  const auto ints = [](std::vector<int64_t> v) { return Array::of(v); };
+  const Array a = Array::sparse(ints({0, 1}), ints({0}), Array::of({1.f}), {1, 1});
+  const Array none{};
+  EXPECT_EQ(a.str(), "<sparse (1, 1) with 1 elements>");
+  EXPECT_EQ(error_of([&] { (void)a.copy(); }),
+            "array: copy() needs a dense array; this one is sparse.");
+  EXPECT_THROW((void)a[0], TypeError);
+  EXPECT_THROW((void)a(0, 0), TypeError);
+  EXPECT_THROW((void)a.item<float>(), TypeError);
+  EXPECT_THROW((void)a.data<float>(), TypeError);
+  EXPECT_THROW((void)a.to_vector<float>(), TypeError);
+  EXPECT_THROW((void)a.to_vector<double>(), TypeError);
+  EXPECT_THROW((void)a.reshape({-1}), TypeError);
+  EXPECT_THROW((void)a.to_dlpack(), TypeError);
+  EXPECT_THROW((void)Array::sparse(a, a, a, {1, 1}), TypeError);
+  EXPECT_EQ(error_of<ValueError>([&] { (void)none.copy(); }),
+            "array: copy() needs elements; the array is empty.");
+  EXPECT_THROW((void)none.cast(DType::float64), ValueError);
+  EXPECT_THROW((void)none.to_vector<float>(), ValueError);
+  EXPECT_THROW((void)Array::sparse(none, none, none, {2, 2}), ValueError);
+}
+
 // An engine without sparse values: they stay on native, the rest is the engine's.
 TEST(Sparse, EnginesWithoutItGetTheDenseParts) {
   const testing::OnEngine engine("stub");

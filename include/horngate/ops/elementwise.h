@@ -41,17 +41,17 @@ class HORNGATE_API Number {
 /// Arithmetic with NumPy broadcasting. `/` of integers gives floatx.
 /// Example: y = 2 * x + b;
 [[nodiscard]] HORNGATE_API Tensor operator+(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator+(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator+(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator+(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator+(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator-(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator-(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator*(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator*(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator*(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator*(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator*(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator/(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator/(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator/(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator/(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator/(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator-(const Tensor& x);
 
 // x += y is x = x + y: a new tensor under the old name.
@@ -62,17 +62,17 @@ HORNGATE_API Tensor& operator/=(Tensor& x, const Number& y);
 
 // As Python's: tensors of bool.
 [[nodiscard]] HORNGATE_API Tensor operator<(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator<(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator<(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator<(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator<(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator<=(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator<=(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator<=(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator<=(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator<=(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator>(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator>(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator>(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator>(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator>(const Number& x, const Tensor& y);
 [[nodiscard]] HORNGATE_API Tensor operator>=(const Tensor& x, const Tensor& y);
-[[nodiscard]] HORNGATE_API Tensor operator>=(const Tensor& x, double y);
-[[nodiscard]] HORNGATE_API Tensor operator>=(double x, const Tensor& y);
+[[nodiscard]] HORNGATE_API Tensor operator>=(const Tensor& x, const Number& y);
+[[nodiscard]] HORNGATE_API Tensor operator>=(const Number& x, const Tensor& y);
 
 // What would be read in two ways does not compile, and says what to write.
 template <class T, class U>
