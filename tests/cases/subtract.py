@@ -2,9 +2,10 @@
 
 import operator
 
+import horngate as K
 import numpy as np
 from cases import families
-from cases.harness import case, ulps
+from cases.harness import case, check, ulps
 from cases.inputs import data, rand
 
 families.binary(operator.sub, np.subtract, first=rand, second=rand, tol=ulps(1))
@@ -24,3 +25,13 @@ case(
     grad=False,
 )
 families.does_not_broadcast(operator.sub, "subtract")
+
+
+@check
+def nothing_of_a_larger_shape_is_still_subtracted():
+    x, larger = K.placeholder((3,)), K.placeholder((None, 3))
+    for y in (x - K.zeros_like(larger), x + K.zeros_like(larger), x * K.ones_like(larger)):
+        assert K.int_shape(y) == (None, 3)
+        given = np.array([1.0, -2.0, 3.0])
+        (got,) = K.function([x, larger], [y])([given, np.zeros((2, 3))])
+        np.testing.assert_array_equal(got, [given, given])

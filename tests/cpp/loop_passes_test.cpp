@@ -204,6 +204,37 @@ TEST(Loops, WhatFollowsAProductGoesBehindTheLoop) {
       }
 }
 
+TEST(Loops, AProductOfTwoStatesIsOneProduct) {
+  const Tensor x = input64({None, None, 3}), h = input64({None, 3}), c = input64({None, 2}),
+               u = input64({3, 3}), v = input64({2, 3}), w = input64({3, 2});
+  const auto step = [&](const Tensor& now, const Tensors& s) -> Tensors {
+    const Tensor next = tanh(now + (dot(s[0], u) + dot(s[1], v)));
+    return {next, dot(next, w)};
+  };
+  ScanSpec spec{.xs = {x},
+                .x_axes = {1},
+                .x_reversed = {0},
+                .inits = {h, c},
+                .y_axes = {1},
+                .y_reversed = {0}};
+  const Tensors out = make_scan(
+      "test", spec, [&](const Tensors& xs, const Tensors& s, const Tensor&) -> StepResult {
+        const Tensors next = step(xs[0], s);
+        return {next, {next[0]}};
+      });
+  const Tensors inputs{x, h, c, u, v, w};
+  const Arrays at{random_array({2, 4, 3}, 1), random_array({2, 3}, 2), random_array({2, 2}, 3),
+                  random_array({3, 3}, 4),    random_array({2, 3}, 5), random_array({3, 2}, 6)};
+  Tensors by_hand{h, c};
+  for (int64_t t = 0; t < 4; ++t) by_hand = step(squeeze(slice(x, {0, t, 0}, {-1, 1, 3}), 1), by_hand);
+  const Arrays got = function(inputs, {out[0], by_hand[0]})(at);
+  for (int64_t i = 0; i < got[0].size(); ++i)
+    EXPECT_NEAR(got[0].data<double>()[i], got[1].data<double>()[i], 1e-12);
+  const Graph plan = plan_of(inputs, {out[0]}, at);
+  ASSERT_EQ(bodies_of(plan).size(), 1u);
+  EXPECT_EQ(count(*bodies_of(plan)[0], Prim::dot_general), 2u) << print_text(plan);
+}
+
 TEST(Loops, AConvolutionOverASequence) {
   const Tensor x = input64({None, None, 5, 2}), h = input64({None, 5, 3}), k = input64({3, 2, 3}),
                r = input64({3, 3, 3});
