@@ -7,9 +7,9 @@
  * Rules: no C++ exception, longjmp or library type may cross this boundary. Inputs stay valid until run returns and
  * are read-only. After an error the outputs are undefined and nothing else has changed.
  *
- * How it grows: each struct begins with its size, new members are added at its end, and lists of structs are lists of
- * pointers. A reader does not look beyond the size it finds (HG_HAS) and takes missing members as 0. So engines and
- * hosts with the same HG_ABI work together, whichever is older. */
+ * How it grows: each struct has its size at its start (the engine's has its version before it), new members are added
+ * at its end, and lists of structs are lists of pointers. A reader does not look beyond the size it finds (HG_HAS) and
+ * takes missing members as 0. So engines and hosts with the same HG_ABI work together, whichever is older. */
 #ifndef HORNGATE_ENGINE_H
 #define HORNGATE_ENGINE_H
 
@@ -84,7 +84,7 @@ typedef struct {
   uint32_t size;
   int64_t nnz;
   const int64_t* indptr;  /* rows + 1 */
-  const int64_t* indices; /* columns, ascending in a row */
+  const int64_t* indices; /* columns, in any order; entries of one place add up */
   const void* values;
 } hg_sparse;
 
@@ -185,7 +185,7 @@ typedef struct {
   uint32_t abi, size; /* abi first: hosts of any version find it there */
   const char *name, *version;
   uint64_t caps;
-  /* Once per process. */
+  /* Once per process; again only after it failed. */
   int (*open)(const hg_open* how, void** engine, hg_status* status);
   /* 1 if the engine can run that node as it is. Without side effects. */
   int (*supports)(void* engine, const hg_graph* graph, uint32_t node);

@@ -58,7 +58,7 @@ class HORNGATE_API Tensor {
   bool same_as(const Tensor& other) const { return node_ == other.node_ && index_ == other.index_; }
   /// x[i] along the first axis: K::shape(x)[0]. Several axes: getitem.
   Tensor operator[](const Index& i) const;
-  /// "<tensor "dense/relu" of shape (None, 10), float32>"
+  /// <K.Tensor "dense/relu" shape=(None, 10) dtype=float32>
   std::string str() const;
   friend HORNGATE_API std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
