@@ -226,7 +226,8 @@ TEST(Loops, AProductOfTwoStatesIsOneProduct) {
   const Arrays at{random_array({2, 4, 3}, 1), random_array({2, 3}, 2), random_array({2, 2}, 3),
                   random_array({3, 3}, 4),    random_array({2, 3}, 5), random_array({3, 2}, 6)};
   Tensors by_hand{h, c};
-  for (int64_t t = 0; t < 4; ++t) by_hand = step(squeeze(slice(x, {0, t, 0}, {-1, 1, 3}), 1), by_hand);
+  for (int64_t t = 0; t < 4; ++t)
+    by_hand = step(squeeze(slice(x, {0, t, 0}, {-1, 1, 3}), 1), by_hand);
   const Arrays got = function(inputs, {out[0], by_hand[0]})(at);
   for (int64_t i = 0; i < got[0].size(); ++i)
     EXPECT_NEAR(got[0].data<double>()[i], got[1].data<double>()[i], 1e-12);
