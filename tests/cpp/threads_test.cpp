@@ -8,11 +8,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "engines/native/kernels/workers.h"
+#include "engines/native/late_library.h"
 #include "engines/native/shares.h"
 #include "gtest/gtest.h"
 #include "sanitizers.h"
@@ -154,6 +158,32 @@ TEST(Threads, FewerThanWereAskedForWillDo) {
     EXPECT_TRUE(WIFEXITED(status)) << "room " << room << ", signal " << WTERMSIG(status);
     EXPECT_EQ(WEXITSTATUS(status), 0) << "room " << room;
   }
+}
+
+// As oneDNN does when it has no memory for a kernel.
+TEST(LateLibrary, ExceptionsPassThroughTheCLibraryWithoutMemory) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    const LateLibrary library("test", "libm.so.6");
+    const rlimit limit{address_space() + (size_t{16} << 20), RLIM_INFINITY};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    void* volatile taken = nullptr;  // volatile: a compiler may leave out memory that is not used
+    for (size_t n = 1 << 20; n >= 16; n /= 2) do {
+        taken = std::malloc(n);
+      } while (taken);
+    std::once_flag once;
+    try {
+      std::call_once(once, [] { throw std::bad_alloc(); });
+    } catch (const std::bad_alloc&) {
+      _exit(0);
+    }
+    _exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 #endif
 

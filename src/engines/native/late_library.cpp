@@ -2,6 +2,9 @@
 #include "engines/native/late_library.h"
 
 #include <dlfcn.h>
+#ifdef __GLIBC__
+#include <execinfo.h>
+#endif
 
 #include <filesystem>
 
@@ -22,11 +25,23 @@ void* open(const char* file) {
   return dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
+/// At the first exception that passes through its own code (std::call_once in oneDNN), glibc links with libgcc, and ends
+/// the process if there is no memory for that. So it happens now.
+void prepare_exceptions() {
+#ifdef __GLIBC__
+  void* frame = nullptr;
+  (void)backtrace(&frame, 1);
+#endif
+}
+
 }  // namespace
 
 LateLibrary::LateLibrary(const char* name, const char* file)
     : name_(name), file_(file), handle_(open(file)) {
-  if (handle_) return;
+  if (handle_) {
+    prepare_exceptions();
+    return;
+  }
   const char* why = dlerror();
   fail<RuntimeError>(name_, "the library could not be loaded: ", why ? why : file,
                      ". It belongs beside libhorngate.so: install Horngate again.");
