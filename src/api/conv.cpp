@@ -175,6 +175,9 @@ void check_transposed(const Windows& w, const Tensor& x, const SymDims& dims) {
   for (size_t i = 0; i < w.rank(); ++i) {
     const size_t axis = w.first_axis() + i;
     const int64_t has = x.shape().dim(axis), wanted = dims[axis].known;
+    check(wanted < 0 || w.padding == Padding::same || wanted >= w.span(i), w.function,
+          "output_shape must have at least the ", w.span(i), " elements of a window on axis ", axis,
+          "; got ", wanted, ".");
     if (has < 0 || wanted < 0) continue;
     check(windows_in(w, i, wanted) == has, w.function, "x of shape ", x.shape(), " has ", has,
           " elements on axis ", axis, ", but an output_shape of ", wanted, " there needs ",

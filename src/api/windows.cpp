@@ -32,12 +32,12 @@ void check_windows(const Windows& w, const Tensor& x) {
   for (size_t i = 0; i < w.rank(); ++i)
     check(w.size[i] <= kMostBytes / w.dilation[i], w.function, "windows of ", w.size[i],
           " taps with dilation ", w.dilation[i], " are larger than any memory.");
-  if (w.padding != Padding::valid) return;
   for (size_t i = 0; i < w.rank(); ++i) {
     const int64_t n = x.shape().dim(w.first_axis() + i);
-    check(n < 0 || n >= w.span(i), w.function, "windows of ", w.span(i),
+    const int64_t least = w.padding == Padding::valid ? w.span(i) : 1;
+    check(n < 0 || n >= least, w.function, "windows of ", w.span(i),
           " elements do not fit on axis ", w.first_axis() + i, " of x of shape ", x.shape(),
-          " with padding \"valid\".");
+          " with padding \"", name_of(w.padding), "\".");
   }
 }
 

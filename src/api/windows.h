@@ -27,7 +27,8 @@ struct Windows {
 /// Whether the layout is channels_first; unset means image_data_format().
 bool is_channels_first(std::optional<DataFormat> data_format);
 
-/// Checks strides, dilation and padding, the rank of x and that valid windows fit.
+/// Checks strides, dilation and padding, the rank of x and that windows fit where sizes are known.
+/// Sizes that only a call knows may leave no place for a window: then the result is empty.
 void check_windows(const Windows& w, const Tensor& x);
 
 /// The padding of "same" windows over n elements along axis i: the result has ceil(n / stride)

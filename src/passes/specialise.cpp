@@ -64,6 +64,12 @@ class Specialiser {
     for (const TensorType& t : types)
       invariant(t.shape.is_static(), primitive(n.prim).name, " has the shape ", t.shape,
                 " in a plan");
+    if (sums_nothing(copy, types[0])) {
+      const Array zero = Array(0.0).cast(types[0].dtype);
+      const ValueId v = apart_ ? r_.own_constant(zero) : r_.constant(zero);
+      now_[n.out[0]] = r_.emit(attrs::broadcast{.shape = types[0].shape.dims()}, {v});
+      return;
+    }
     if (n.prim == Prim::slice && !n.as<attrs::slice>().single.empty())  // infer checked it
       copy.attrs = primitive(n.prim).with_ints(copy.attrs.get(), "single", {});
     const SmallVec<ValueId, 1> out = r_.emit(std::move(copy), types);
@@ -150,6 +156,24 @@ class Specialiser {
     now_[n.out[0]] = v;
     if (!counts) ints_[v] = result;
     return true;
+  }
+
+  /// Whether no window fits into what a convolution or a pool is given. The result, empty or of a gradient, has only
+  /// zeros; no engine needs to know.
+  bool sums_nothing(const GraphNode& n, const TensorType& out) const {
+    switch (n.prim) {
+      case Prim::conv:
+      case Prim::conv_input_grad:
+      case Prim::conv_filter_grad:
+      case Prim::pool:
+      case Prim::pool_grad: break;
+      default: return false;
+    }
+    const auto is_empty = [](const TensorType& t) {
+      return std::find(t.shape.dims().begin(), t.shape.dims().end(), 0) != t.shape.dims().end();
+    };
+    return is_empty(out) ||
+           std::any_of(n.in.begin(), n.in.end(), [&](ValueId v) { return is_empty(r_.type(v)); });
   }
 
   /// Sums over the axes that broadcasting repeated.

@@ -13,8 +13,8 @@ inline size_t channel_axis(size_t rank, bool channels_first) {
 inline size_t spatial_axis(bool channels_first) { return channels_first ? 2 : 1; }
 
 /// Elements along a spatial axis of y: as many windows of `span` elements as fit into n + low +
-/// high at steps of `stride`. None when x or the window is unknown there, kConflict if not even one
-/// fits.
+/// high at steps of `stride`. None when x or the window is unknown there, 0 if not even one fits:
+/// functions of K refuse that if they know the sizes.
 int64_t window_count(int64_t n, int64_t span, int64_t stride, int64_t low, int64_t high);
 
 /// An attribute with one entry per spatial axis, each at least `least`; empty means the default.

@@ -140,11 +140,31 @@ error(
 )
 error(
     K.conv2d,
-    [rand(1, 2, 2, 3), rand(3, 3, 3, 4).known()],
-    run=True,
-    text="conv2d: kernel must fit into x with its padding; got 3 elements against 0 + 2 + 0 on axis 1 (kernel "
-    "(3, 3, 3, 4), x (1, 2, 2, 3)).",
+    [rand(1, 0, 2, 3), rand(3, 3, 3, 4)],
+    padding="same",
+    text='conv2d: windows of 3 elements do not fit on axis 1 of x of shape (1, 0, 2, 3) with padding "same".',
 )
+
+
+@check(data_format=("channels_last", "channels_first"), size=((2, 2), (2, 5), (5, 1), (0, 4), (5, 5)))
+def windows_that_do_not_fit_are_none(data_format, size):
+    """With open sizes a call finds it out. The gradients there are 0."""
+    last = data_format == "channels_last"
+    rng = np.random.default_rng(0)
+    x = K.placeholder((None, None, None, 2) if last else (None, 2, None, None))
+    kernel = K.variable(rng.uniform(-1, 1, (3, 3, 2, 3)))
+    y = K.conv2d(x, kernel, data_format=data_format)
+    z = K.depthwise_conv2d(x, kernel, strides=(2, 1), data_format=data_format)
+    images = rng.uniform(-1, 1, (2, *size, 2))
+    fed = images if last else np.moveaxis(images, 3, 1)
+    f = K.function([x], [y, z, *K.gradients(K.sum(y * y) + K.sum(z), [x, kernel])])
+    got = f([fed])
+    rows, cols = (max(n - 2, 0) for n in size)
+    assert got[0].shape == ((2, rows, cols, 3) if last else (2, 3, rows, cols))
+    half = (rows + 1) // 2
+    assert got[1].shape == ((2, half, cols, 6) if last else (2, 6, half, cols))
+    assert got[2].shape == fed.shape and got[3].shape == (3, 3, 2, 3)
+    assert (rows * cols > 0) == bool(got[2].any()) == bool(got[3].any())
 for data_format in ("channels_last", "channels_first"):
     case(
         K.conv2d,

@@ -94,9 +94,23 @@ error(
     K.pool2d,
     [rand(1, 2, 2, 3)],
     pool_size=(3, 3),
-    run=True,
-    text="pool2d: window (3, 3) must fit into x with its padding; got 0 + 2 + 0 elements on axis 1 (x (1, 2, 2, 3)).",
+    text='pool2d: windows of 3 elements do not fit on axis 1 of x of shape (1, 2, 2, 3) with padding "valid".',
 )
+
+
+@check(pool_mode=("max", "avg"), padding=("valid", "same"), size=((2, 2), (4, 1), (0, 3), (4, 4)))
+def windows_that_do_not_fit_are_none(pool_mode, padding, size):
+    """With open sizes a call finds it out. The gradients there are 0, of the first and of the second kind."""
+    x = K.placeholder((None, None, None, 2))
+    y = K.pool2d(x, (3, 3), (2, 2), padding, pool_mode=pool_mode)
+    [dx] = K.gradients(K.sum(y * y), x)
+    [ddx] = K.gradients(K.sum(dx * dx), x)
+    images = np.random.default_rng(0).uniform(1, 2, (2, *size, 2))
+    got = K.function([x], [y, dx, ddx])([images])
+    wanted = [max((n - 1) // 2, 0) if padding == "valid" else (n + 1) // 2 for n in size]
+    assert got[0].shape == (2, *wanted, 2)
+    for gradient in got[1:]:
+        assert gradient.shape == images.shape and bool(gradient.any()) == (0 not in wanted)
 for pool_mode in ("max", "avg"):
     case(
         K.pool2d,

@@ -363,6 +363,30 @@ TEST(ApiConv, Local) {
   check_gradient(op(DataFormat::channels_last), {x2});
 }
 
+/// With sizes that only a call knows.
+TEST(ApiConv, WindowsThatDoNotFitAreNone) {
+  const Tensor image = input({None, None, None, 3}), lines = input({None, None, 3});
+  const Tensor k = variable(Array::zeros(DType::float32, {3, 3, 3, 8}));
+  const Tensor k1 = constant(Array::zeros(DType::float32, {5, 3, 2}));
+  const Tensor y = conv2d(image, k), pooled = pool2d(y, {2, 2}, {.padding = Padding::same});
+  const Tensors grads = gradients(sum(y) + sum(pooled), {image, k});
+  const Function f = function({image, lines}, {y, pooled, grads[0], grads[1], conv1d(lines, k1)});
+  const auto shapes = [&](int64_t rows, int64_t cols, int64_t steps) {
+    std::vector<Shape> made;
+    for (const Array& a : f({Array::zeros(DType::float32, {2, rows, cols, 3}),
+                             Array::zeros(DType::float32, {2, steps, 3})}))
+      made.push_back(a.shape());
+    return made;
+  };
+  const Shape kernel{3, 3, 3, 8};
+  EXPECT_EQ(shapes(2, 2, 4),
+            (std::vector<Shape>{{2, 0, 0, 8}, {2, 0, 0, 8}, {2, 2, 2, 3}, kernel, {2, 0, 2}}));
+  EXPECT_EQ(shapes(1, 5, 0),
+            (std::vector<Shape>{{2, 0, 3, 8}, {2, 0, 3, 8}, {2, 1, 5, 3}, kernel, {2, 0, 2}}));
+  EXPECT_EQ(shapes(4, 3, 5),
+            (std::vector<Shape>{{2, 2, 1, 8}, {2, 2, 1, 8}, {2, 4, 3, 3}, kernel, {2, 1, 2}}));
+}
+
 TEST(ApiConv, Errors) {
   const Tensor image = input({None, 28, 28, 3}), k = input({3, 3, 3, 8});
   EXPECT_EQ(error_of([&] { (void)conv2d(image, input({3, 3, 16})); }),
@@ -380,6 +404,13 @@ TEST(ApiConv, Errors) {
       error_of([&] { (void)conv2d(input({None, 2, 28, 3}), k); }),
       "conv2d: windows of 3 elements do not fit on axis 1 of x of shape (None, 2, 28, 3) with "
       "padding \"valid\".");
+  EXPECT_EQ(
+      error_of([&] { (void)pool2d(input({None, 0, 28, 3}), {2, 2}, {.padding = Padding::same}); }),
+      "pool2d: windows of 2 elements do not fit on axis 1 of x of shape (None, 0, 28, 3) with "
+      "padding \"same\".");
+  EXPECT_EQ(error_of([&] { (void)conv2d_transpose(input({None, None, 4, 8}), k, {2, 2, 6, 3}); }),
+            "conv2d_transpose: output_shape must have at least the 3 elements of a window on axis "
+            "1; got 2.");
   EXPECT_EQ(
       error_of([&] {
         (void)conv1d(input({2, 3, 9}), input({3, 3, 8}),
