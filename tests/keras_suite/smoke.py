@@ -134,8 +134,9 @@ class _Batches(keras.utils.Sequence):
 
 @step
 def generators_and_workers():
-    classifier().fit_generator(_Batches(), epochs=2, workers=2, verbose=0)
-    classifier().fit_generator(_Batches(), epochs=1, workers=2, use_multiprocessing=True, verbose=0)
+    steps = {"steps_per_epoch": 4, "workers": 2, "verbose": 0}  # Keras 2.0 wants to be told the first
+    classifier().fit_generator(_Batches(), epochs=2, **steps)
+    classifier().fit_generator(_Batches(), epochs=1, use_multiprocessing=True, **steps)
 
 
 @step

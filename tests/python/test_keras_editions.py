@@ -5,84 +5,14 @@ The editions themselves run with `make test-keras KERAS=1.2.2` and the like.
 
 import inspect
 import json
-import os
 import pathlib
-import subprocess
-import sys
 import types
 import venv
 
 import numpy as np
 import pytest
 from horngate import keras_compat
-
-LOADER = """
-import os
-assert os.environ["KERAS_BACKEND"] in {"theano", "tensorflow"}, "the loader of Keras"
-_BACKEND = "its own"
-"""
-
-COMMON = """
-from collections import defaultdict
-_FLOATX, _EPSILON, _UIDS = "float32", 1e-7, defaultdict(int)
-def floatx(): return _FLOATX
-def epsilon(): return _EPSILON
-def set_floatx(value): global _FLOATX; _FLOATX = value
-def set_epsilon(value): global _EPSILON; _EPSILON = value
-"""
-COMMON_1 = """
-_IMAGE_DIM_ORDERING = {ordering!r}
-def image_dim_ordering(): return _IMAGE_DIM_ORDERING
-def set_image_dim_ordering(value): global _IMAGE_DIM_ORDERING; _IMAGE_DIM_ORDERING = value
-def get_uid(prefix=""): _UIDS[prefix] += 1; return _UIDS[prefix]
-def reset_uids(): _UIDS.clear()
-"""
-COMMON_2 = """
-_IMAGE_DATA_FORMAT = "channels_last"
-def image_data_format(): return _IMAGE_DATA_FORMAT
-def set_image_data_format(value): global _IMAGE_DATA_FORMAT; _IMAGE_DATA_FORMAT = value
-"""
-
-
-class Stand:
-    """A folder with such a Keras, and programs that run on it."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.python = sys.executable
-        self.keras("1.2.2")
-
-    def keras(self, version):
-        package = self.folder / "keras"
-        (package / "backend").mkdir(parents=True, exist_ok=True)
-        (package / "__init__.py").write_text(f"from . import backend\n__version__ = '{version}'\n")
-        (package / "backend" / "__init__.py").write_text(LOADER)
-        one = COMMON_1.format(ordering="th" if version < "1.1" else "tf")
-        (package / "backend" / "common.py").write_text(
-            COMMON + (one if version < "2" else COMMON_2)
-        )
-
-    def run(self, *words, **variables):
-        paths = [str(self.folder), *(p for p in sys.path if p)]
-        env = {k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"}
-        env.update(PYTHONPATH=os.pathsep.join(paths), KERAS_HOME=str(self.folder), **variables)
-        command = [self.python, *map(str, words)]
-        return subprocess.run(
-            command, capture_output=True, text=True, env=env, cwd=self.folder, check=False
-        )
-
-    def prints(self, program, *, way=("-m", "horngate", "run"), **variables):
-        (self.folder / "program.py").write_text(program)
-        done = self.run(*way, "program.py", "an argument", **variables)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def says(self, program, **variables):
-        """The last line of what goes wrong."""
-        done = self.run("-c", program, **variables)
-        assert done.returncode != 0
-        return done.stderr.strip().splitlines()[-1]
-
+from keras_stand import RUN, Stand
 
 @pytest.fixture
 def stand(tmp_path):
@@ -104,19 +34,19 @@ print(float(K.eval(K.sum(K.ones((2, 2))))))
         " backend/__init__.py",
         "4.0",
     ]
-    assert stand.run("-m", "horngate", "run").returncode == 2
-    done = stand.run("-m", "horngate", "run", "no.py")
+    assert stand.run(*RUN).returncode == 2
+    done = stand.run(*RUN, "no.py")
     assert done.returncode == 2 and 'there is no file "no.py"' in done.stderr
 
 
 def test_run_of_a_module(stand):
     (stand.folder / "some_module.py").write_text("import keras, sys; print(__name__, sys.argv[1:])")
-    done = stand.run("-m", "horngate", "run", "-m", "some_module", "x")
+    done = stand.run(*RUN, "-m", "some_module", "x")
     assert done.stdout == "__main__ ['x']\n", done.stderr
     assert done.stderr == "Using horngate backend.\n"
 
 
-@pytest.mark.parametrize("way", [("-m", "horngate", "run"), ()])
+@pytest.mark.parametrize("way", [RUN, ()])
 def test_new_processes_have_it_too(stand, way):
     program = """
 import sys
@@ -136,7 +66,7 @@ if __name__ == "__main__":
 
 def test_an_exit_code_passes(stand):
     (stand.folder / "program.py").write_text("import keras, sys; sys.exit(7)")
-    assert stand.run("-m", "horngate", "run", "program.py").returncode == 7
+    assert stand.run(*RUN, "program.py").returncode == 7
 
 
 def test_the_first_line_of_a_program(stand):

@@ -132,23 +132,31 @@ def _traced(compute):
     return compute_output_shape
 
 
+class _Kernel(np.ndarray):
+    """An array that takes a list of slices as an index."""
+
+    def __getitem__(self, index):
+        return super().__getitem__(tuple(index) if isinstance(index, list) else index)
+
+
 @item(
     "convert_kernel",
-    "NumPy 1.23 stopped taking a list of slices as an index; Keras before 2.3 flips kernels of files"
+    "NumPy 1.23 stopped taking a list of slices as an index; Keras 1.2 to 2.2 flips kernels of files"
     " saved by Theano with one.",
     "keras.utils.conv_utils",
+    "keras.utils.np_utils",
 )
-def flipped_kernels(conv_utils):
-    convert = conv_utils.convert_kernel
+def flipped_kernels(utils):
+    convert = getattr(utils, "convert_kernel", None)
+    if convert is None:
+        return
 
     @functools.wraps(convert)
-    def convert_kernel(kernel):
-        kernel = np.asarray(kernel)
-        if not 3 <= kernel.ndim <= 5:
-            return convert(kernel)  # raises
-        return np.flip(kernel, range(kernel.ndim - 2)).copy()
+    def convert_kernel(kernel, *args, **options):
+        return np.asarray(convert(np.asarray(kernel).view(_Kernel), *args, **options))
 
-    conv_utils.convert_kernel = convert_kernel
+    utils.convert_kernel = convert_kernel
+    utils.np = Overlay(np, asarray=np.asanyarray)  # which it calls first
 
 
 @item(
@@ -170,9 +178,25 @@ def kernels_of_theano(topology):
 def separable_convolution(convolutional):
     layer = getattr(convolutional, "SeparableConvolution2D", None)
     if getattr(layer, "__name__", "") == "SeparableConvolution2D":  # else it is a second name
-        convolutional.K = Overlay(
-            convolutional.K, backend=lambda: "tensorflow", _BACKEND="tensorflow"
-        )
+        _answer_tensorflow(convolutional)
+
+
+def _answer_tensorflow(module):
+    """Its K has that name; other modules' has not."""
+    module.K = Overlay(module.K, backend=lambda: "tensorflow", _BACKEND="tensorflow")
+
+
+@item(
+    "applications",
+    "`Xception`, `MobileNet` and `NASNet` of Keras before 2.2 refuse a backend that is not called"
+    " tensorflow. They ask for the name for no other reason.",
+    "keras.applications.xception",
+    "keras.applications.mobilenet",
+    "keras.applications.nasnet",
+)
+def pictures_nets(application):
+    if hasattr(application, "K"):  # since 2.2 they are a package of their own
+        _answer_tensorflow(application)
 
 
 @item(
@@ -197,8 +221,8 @@ def empty_lists(io_utils):
 
 @item(
     "scikit-learn",
-    "scikit-learn 1.6 asks estimators for their tags; Keras's wrappers have none and are no"
-    " `BaseEstimator`. They get those that it gives by default.",
+    "scikit-learn 1.6 asks estimators for their tags, later ones whether they are fitted; Keras's wrappers have no"
+    " tags and are no `BaseEstimator`. They get those that it gives by default, and say the latter.",
     "keras.wrappers.scikit_learn",
 )
 def estimator_tags(wrappers):
@@ -208,3 +232,4 @@ def estimator_tags(wrappers):
         return BaseEstimator.__sklearn_tags__(self)
 
     wrappers.BaseWrapper.__sklearn_tags__ = tags
+    wrappers.BaseWrapper.__sklearn_is_fitted__ = lambda self: hasattr(self, "model")

@@ -268,7 +268,8 @@ def _redirect_files(h5py):
     init = h5py.File.__init__
 
     @functools.wraps(init)
-    def open_other(self, name, mode=None, *args, **options):
-        init(self, _redirected(name, mode), mode, *args, **options)
+    def open_other(self, name, *args, **options):
+        mode = args[0] if args else options.get("mode")
+        init(self, _redirected(name, mode), *args, **options)
 
     h5py.File.__init__ = open_other

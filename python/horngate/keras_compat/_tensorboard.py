@@ -1,5 +1,6 @@
 """The TensorBoard callback, without TensorFlow."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -14,6 +15,18 @@ def _warn_of(**asked):
             warnings.warn(
                 f"TensorBoard: {name}={value!r} needs TensorFlow; it is left out.", stacklevel=3
             )
+
+
+def _init_as(original):
+    """Takes arguments by position in the order of the edition; those that came later by name."""
+    names = [*inspect.signature(original).parameters][1:]
+
+    def __init__(self, *args, **options):
+        if len(args) > len(names):
+            raise TypeError(f"TensorBoard: takes {len(names)} arguments by position; got {len(args)}.")
+        _init(self, **dict(zip(names, args)), **options)
+
+    return __init__
 
 
 def _init(
@@ -85,13 +98,37 @@ def _watched(model, with_gradients):
             if with_gradients and any(weight is w for w in layer.trainable_weights):
                 [gradient] = model.optimizer.get_gradients(model.total_loss, [weight])
                 tensors.append((f"{tag}_grad", gradient))
-        if not hasattr(layer, "output"):  # a layer that is used several times has none
-            continue
-        if isinstance(layer.output, list):
-            tensors += [(f"{layer.name}_out_{i}", x) for i, x in enumerate(layer.output)]
-        else:
-            tensors.append((f"{layer.name}_out", layer.output))
+        output = _output_of(layer)
+        if isinstance(output, list):
+            tensors += [(f"{layer.name}_out_{i}", x) for i, x in enumerate(output)]
+        elif output is not None:
+            tensors.append((f"{layer.name}_out", output))
     return weights, tensors
+
+
+def _output_of(layer):
+    """None if it is used several times; Keras 1.0 then raises a plain Exception."""
+    try:
+        return layer.output
+    except Exception:  # noqa: BLE001
+        return None
+
+
+def _flat(values):
+    """Without the lists that generators of Keras 1 leave among them."""
+    parts = (_flat(v) if isinstance(v, list) else [v] for v in values)
+    return [value for part in parts for value in part]
+
+
+def _inner(model):
+    """What trains: up to Keras 2.1 a Sequential keeps a model inside."""
+    return vars(model).get("model") or model
+
+
+def _feeds(model):
+    if hasattr(model, "_feed_targets"):
+        return model._feed_inputs + model._feed_targets + model._feed_sample_weights
+    return model.inputs + model.targets + model.sample_weights  # Keras 1
 
 
 class _Histograms:
@@ -101,7 +138,7 @@ class _Histograms:
         import horngate as K
 
         self._weights, self._tensors = _watched(model, with_gradients)
-        inputs = model._feed_inputs + model._feed_targets + model._feed_sample_weights
+        inputs = _feeds(model)
         self._n_inputs = len(inputs)
         self._function = K.function(
             [*inputs, K.learning_phase()] if self._has_phase() else inputs,
@@ -123,7 +160,7 @@ class _Histograms:
             done.append(_events.Histogram(tag))
             done[-1].add(value)
         found = [_events.Histogram(tag) for tag, _ in self._tensors]
-        data = data[: self._n_inputs]  # the learning phase may follow
+        data = _flat(data)[: self._n_inputs]  # the learning phase may follow
         phase = [0] if self._has_phase() else []
         for start in range(0, len(data[0]), batch_size):
             part = [array[start : start + batch_size] for array in data]
@@ -134,13 +171,17 @@ class _Histograms:
 
 def _on_epoch_end(self, epoch, logs=None):
     if self.histogram_freq and epoch % self.histogram_freq == 0:
-        if not self.validation_data:
+        model = _inner(self.model)
+        # Keras 1 keeps the data in the model, and goes on without histograms if there are none.
+        is_first = not hasattr(self, "validation_data")
+        data = getattr(model if is_first else self, "validation_data", None)
+        if data:
+            self.merged = self.merged or _Histograms(model, self.write_grads)
+            self.writer.add_summary(self.merged.summary(data, self.batch_size), epoch)
+        elif not is_first:
             raise ValueError(
                 "TensorBoard: validation_data must be provided for histograms, and not by a generator."
             )
-        self.merged = self.merged or _Histograms(self.model, self.write_grads)
-        summary = self.merged.summary(self.validation_data, self.batch_size)
-        self.writer.add_summary(summary, epoch)
     self._write_logs(logs or {}, epoch if self.update_freq == "epoch" else self.samples_seen)
 
 
@@ -180,8 +221,8 @@ def tensorboard(module):
     if board.__module__ != module.__name__:  # what Keras 2.3 hands on is that of tensorboard_v1
         return
     board._keras_class = board
-    board.__init__ = _init
-    board.set_model = _set_model
+    board.__init__ = _init_as(board.__init__)
+    board.set_model = board._set_model = _set_model  # the latter in Keras 1.0 and 1.1
     board.on_epoch_end = _on_epoch_end
     board._write_logs = _write_logs
     board.on_batch_end = _on_batch_end
