@@ -114,10 +114,10 @@ def run_smoke(python, version, site):
     return subprocess.run(command, env=variables(version, site), check=False).returncode == 0
 
 
-def run_tests(python, version, folder, site, arguments):
+def run_tests(environment, version, folder, site, arguments):
     """The outcome of each test: pairs (kind, reason)."""
-    results = WORK / f"results-{version}.jsonl"
-    command = [python, "-m", "pytest", "-q", "-p", "suite_plugin", "-p", "no:nose"]
+    results = WORK / f"results-{version}-{environment.name}.jsonl"
+    command = [environment.python, "-m", "pytest", "-q", "-p", "suite_plugin", "-p", "no:nose"]
     command += ["-p", "no:cacheprovider", "--continue-on-collection-errors", "--timeout=600"]
     # Not the settings of our own tests, which pytest would find in a folder above.
     command += ["-c", SUITE / "pytest.ini", f"--rootdir={folder}", "--tb=short"]
@@ -211,7 +211,7 @@ def main():
         return
 
     def run(some):
-        return run_tests(environment.python, version, folder, site, some)
+        return run_tests(environment, version, folder, site, some)
 
     jobs = ["-n", str(options.jobs)]
     outcomes = run([*jobs, *(arguments or ["." if is_first else "tests"])])

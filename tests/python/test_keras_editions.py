@@ -11,7 +11,8 @@ import venv
 
 import numpy as np
 import pytest
-from horngate import keras_compat
+from horngate import _keras_command, keras_compat
+from horngate.keras_compat import _start
 from keras_stand import RUN, Stand
 
 @pytest.fixture
@@ -138,6 +139,27 @@ def test_enable_and_disable(stand):
     assert not added.exists() and "not enabled" in stand.run(*command, "disable").stdout
     assert stand.says("import keras", KERAS_BACKEND="horngate") == REFUSED
     assert stand.run(*command, "enable", "now").returncode == 2
+
+
+def test_the_added_file_takes_any_path(stand):
+    folder = stand.folder / "it's a \"folder\" \u00e9\n"
+    folder.mkdir()
+    (folder / "start.py").write_text("print('found', __name__)")
+    venv.create(stand.folder / "environment", symlinks=True)
+    [packages] = (stand.folder / "environment").glob("lib/python*/site-packages")
+    (packages / "some.pth").write_text(_start.line_for(str(folder / "start.py")) + "\n")
+    stand.python = stand.folder / "environment" / "bin" / "python"
+    for variables in ({}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}):
+        done = stand.run("-c", "pass", **variables)
+        # Python 3.11 reads the files of a venv twice.
+        assert (set(done.stdout.splitlines()), done.stderr) == ({"found horngate_start"}, "")
+
+
+def test_a_folder_that_may_not_be_written(monkeypatch, capsys):
+    monkeypatch.setattr(_keras_command.sysconfig, "get_path", lambda name: "/proc/self")
+    assert _keras_command.main(["enable"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("horngate keras: ") and "/proc/self/horngate_keras.pth" in said
 
 
 def test_settings_of_keras_json(stand):

@@ -59,22 +59,31 @@ def _build_lstm(layer, input_dim):
     return cell
 
 
-def _build_gru(layer, input_dim):
-    from keras.layers import GRUCell
+class _GRUStep:
+    """That of GRU(reset_after=True), which Keras has from 2.1.3 on: the reset gate comes after the product."""
 
+    def __init__(self, layer):
+        self._units = layer.units
+        self._kernel = _as_columns(layer.kernel, 3)
+        self._recurrent_kernel = _as_columns(layer.recurrent_kernel, 3)
+        self._bias = layer.bias[: 3 * layer.units]
+        self._recurrent_bias = layer.bias[3 * layer.units :]
+
+    def call(self, inputs, states):
+        import horngate as K
+
+        n, [h] = self._units, states
+        x = K.dot(inputs, self._kernel) + self._bias
+        u = K.dot(h, self._recurrent_kernel) + self._recurrent_bias
+        z = K.sigmoid(x[:, :n] + u[:, :n])
+        r = K.sigmoid(x[:, n : 2 * n] + u[:, n : 2 * n])
+        h = z * h + (1 - z) * K.tanh(x[:, 2 * n :] + r * u[:, 2 * n :])
+        return h, [h]
+
+
+def _build_gru(layer, input_dim):
     _add_weights(layer, input_dim, 3, layer.bias_initializer)
-    cell = GRUCell(
-        layer.units,
-        recurrent_activation="sigmoid",
-        implementation=2,
-        reset_after=True,
-        name="cell",
-    )
-    cell.kernel = _as_columns(layer.kernel, 3)
-    cell.recurrent_kernel = _as_columns(layer.recurrent_kernel, 3)
-    cell.input_bias = layer.bias[: 3 * layer.units]
-    cell.recurrent_bias = layer.bias[3 * layer.units :]
-    return cell
+    return _GRUStep(layer)
 
 
 def _process_batch(self, inputs, initial_state):

@@ -3,8 +3,13 @@
 import collections
 import collections.abc
 import functools
+import importlib.util
 import inspect
+import re
+import sys
+import types
 
+from horngate.keras_compat import _hooks
 from horngate.keras_compat._items import item, set_missing
 
 _ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
@@ -34,6 +39,25 @@ def abstract_collections():
 )
 def argument_lists():
     set_missing(inspect, getargspec=_getargspec, ArgSpec=_ArgSpec)
+
+
+@item(
+    "pkg_resources",
+    "Setuptools 82 removed `pkg_resources`, and Python 3.12 leaves setuptools out; Keras 1 takes"
+    " `parse_version` from there, to ask for that of TensorFlow. While `keras.callbacks` is loaded there is one.",
+)
+def versions_of_packages():
+    if importlib.util.find_spec("pkg_resources") is not None:
+        return
+    stand_in = types.ModuleType("pkg_resources")
+    stand_in.parse_version = lambda text: tuple(map(int, re.findall(r"\d+", text)))
+    sys.modules["pkg_resources"] = stand_in
+    _hooks.after_import("keras.callbacks", lambda module: _forget(stand_in))
+
+
+def _forget(module):
+    if sys.modules.get(module.__name__) is module:
+        del sys.modules[module.__name__]
 
 
 class _Queue:

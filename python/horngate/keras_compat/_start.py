@@ -75,10 +75,12 @@ def wanted_backend():
 
 def line_for(file):
     """What another Python has to run to have the finder too. Without the file, as after Horngate was
-    removed, it does nothing."""
+    removed, it does nothing. The path is bytes, which every locale can open."""
+    import os
+
     name = "{'__name__': 'horngate_start'}"
     run = f"exec(compile(open(p).read(), p, 'exec'), {name})"
-    return f"import os; p = {file!r}; os.path.exists(p) and {run}"
+    return f"import os; p = {os.fsencode(file)!r}; os.path.exists(p) and {run}"
 
 
 def watch():
