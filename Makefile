@@ -16,7 +16,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate format asan tsan coverage reliability clean
+.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate docs test-notebooks format asan tsan coverage reliability clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -80,6 +80,9 @@ mutate: build ## plant faults into a copy of the sources, one at a time, see wha
 
 generate: $(SETUP) ## write what is made from other files: stubs, binding, modules of engines, pages
 	@.venv/bin/python tools/generate.py
+
+docs: $(SETUP) ## build the site into build/docs/html: guide and reference (installs Doxygen, and Sphinx into build/docs)
+	@tools/docs.sh
 
 format: $(SETUP) ## put all C++ into the project's format
 	@git ls-files --cached --others --exclude-standard '*.h' '*.cpp' | xargs -r .venv/bin/clang-format -i

@@ -59,3 +59,10 @@ def read():
                 name = node.name
                 found[name] = Declaration(name, f"{module}.py", node, overloads.get(name, []))
     return dict(sorted(found.items()))
+
+
+def of_module(module):
+    """{name: Declaration} of the public functions of one module of the package."""
+    tree = ast.parse((PACKAGE / f"{module}.py").read_text())
+    names = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {n.name: Declaration(n.name, f"{module}.py", n, []) for n in names if n.name[0] != "_"}

@@ -14,11 +14,12 @@ import bindings
 import engine_names
 import engines_doc
 import functions_doc
+import performance_chart
 import primitives_doc
 import stubs
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MAKERS = (stubs, bindings, engine_names, functions_doc, primitives_doc, engines_doc)
+MAKERS = (stubs, bindings, engine_names, functions_doc, primitives_doc, engines_doc, performance_chart)
 
 
 def made():

@@ -7,6 +7,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 venv="$root/.venv"
 stamp="$venv/.horngate-setup"
 
+source "$root/tools/debian.sh"
 say() { printf 'setup: %s\n' "$*"; }
 fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 
@@ -41,28 +42,7 @@ command -v g++ >/dev/null || packages+=(g++)
 command -v cmake >/dev/null || packages+=(cmake)
 [[ "$(uname -m)" == x86_64 ]] || packages+=(libdnnl-dev)
 
-installed() { [[ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" == installed ]]; }
-
-missing=()
-if command -v dpkg-query >/dev/null; then
-  for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
-else
-  say "this is not Debian; you need what these packages hold: ${packages[*]}"
-fi
-
-if ((${#missing[@]})); then
-  if [[ "$(id -u)" == 0 ]]; then
-    as_root=(env)
-  elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; then
-    as_root=(sudo)
-  else
-    fail "no root and no sudo here; ask your administrator for: apt-get install ${missing[*]}"
-  fi
-  say "installing Debian packages: ${missing[*]}"
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
+need_debian setup "${packages[@]}"
 
 python_is_new "$python" || fail "Python 3.11 or newer is needed; set PYTHON to one."
 

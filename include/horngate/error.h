@@ -34,7 +34,7 @@ class HORNGATE_API RuntimeError : public Error {
  public:
   using Error::Error;
 };
-/// A call was stopped by Ctrl-C or a stop token; variables are as they were before it.
+/// A call was stopped by Ctrl-C, or by what hooks.h was told to ask; variables are as they were before it.
 class HORNGATE_API Interrupted : public Error {
  public:
   using Error::Error;

@@ -1,24 +1,23 @@
-// The program of README.md, against the installed headers and library; learns for a few steps.
+// The program of README.md, against the installed headers and library.
 #include <horngate/horngate.h>
+
+#include <iostream>
+
 namespace K = horngate;
 
-#include <cstdio>
-
 int main() {
-  const K::Array xs = K::Array::full(K::DType::float32, {32, 784}, 0.5);
-  K::Array ts = K::Array::zeros(K::DType::float32, {32, 10});
-  for (int64_t i = 0; i < 32; ++i) ts.data<float>()[i * 10 + 3] = 1.0f;
+  auto x = K::placeholder({.shape = {K::None, 2}, .name = "x"});
+  auto y = K::placeholder({.shape = {K::None, 1}, .name = "y"});
+  auto w = K::variable(K::zeros_array({2, 1}), {.name = "w"});
+  auto b = K::variable(K::zeros_array({1}), {.name = "b"});
 
-  auto x = K::placeholder({.shape = {K::None, 784}, .name = "x"});
-  auto t = K::placeholder({.shape = {K::None, 10}});
-  auto w = K::variable(K::zeros_array({784, 10}), {.name = "w"});
-  auto loss = K::mean(K::categorical_crossentropy(t, K::softmax(K::dot(x, w))));
-  auto grads = K::gradients(loss, {w});
-  auto train = K::function({x, t}, {loss}, {K::update_sub(w, 0.1 * grads[0])});
-  float value = train({xs, ts})[0].item<float>();
+  auto loss = K::mean(K::square(K::dot(x, w) + b - y));
+  auto grads = K::gradients(loss, {w, b});
+  auto train = K::function({x, y}, {loss}, {K::update_sub(w, 0.1 * grads[0]), K::update_sub(b, 0.1 * grads[1])});
 
-  const float first = value;
-  for (int i = 0; i < 5; ++i) value = train({xs, ts})[0].item<float>();
-  std::printf("loss %.4f, then %.4f\n", first, value);
-  return value < first ? 0 : 1;
+  const K::Array xs = K::eval(K::random_normal({200, 2}, {.seed = 1}));
+  const K::Array truth = K::Array::of({2.f, -3.f}, {2, 1});
+  const K::Array ys = K::eval(K::dot(K::constant(xs), K::constant(truth)) + 0.5);
+  for (int step = 0; step < 100; ++step) train(xs, ys);
+  std::cout << "w " << K::eval(K::round(100 * w) / 100) << " b " << K::eval(K::round(100 * b) / 100) << '\n';
 }

@@ -1,0 +1,59 @@
+"""The code of README.md and docs/ runs, and prints what the pages say."""
+
+import os
+import re
+import shutil
+
+import docs_code
+import pytest
+
+PYTHON_PAGES = [p for p in docs_code.pages() if docs_code.blocks(p, "python")]
+CPP_PAGES = [p for p in docs_code.pages() if docs_code.blocks(p, "cpp")]
+
+
+def name(page):
+    return str(page.relative_to(docs_code.ROOT))
+
+
+@pytest.fixture
+def environment(tmp_path):
+    unset = ("KERAS_BACKEND", "HORNGATE_STRICT", "HORNGATE_PLAIN")
+    kept = {k: v for k, v in os.environ.items() if k not in unset}
+    return kept | {"KERAS_HOME": str(tmp_path / "keras"), "HORNGATE_QUIET": "1", "HORNGATE_NO_CONFIG_WRITE": "1"}
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES, ids=name)
+def test_python(page, tmp_path, environment):
+    docs_code.run_python(page, tmp_path, environment)
+
+
+# Two translation units in all, since most of the time goes into reading headers.
+@pytest.mark.parametrize("header", ["horngate.h", "keras.h"])
+def test_cpp(header, tmp_path, environment):
+    if not shutil.which("c++"):
+        pytest.skip("no C++ compiler")
+    models = header == "keras.h"
+    wanted = [p for p in CPP_PAGES if models == ("horngate/keras.h" in p.read_text())]
+    assert wanted
+    program = tmp_path / "program"
+    libraries = ["horngate_keras", "horngate"] if models else ["horngate"]
+    docs_code.compile_cpp(docs_code.cpp_program(wanted), program, libraries)
+    for page in wanted:
+        docs_code.run_cpp(program, page, tmp_path, environment)
+
+
+def test_something_runs():
+    """So that a change of the fences is seen."""
+    assert len(PYTHON_PAGES) >= 10 and len(CPP_PAGES) >= 8
+
+
+def test_commands_of_the_pages_exist():
+    """`make x` and `horngate x` in blocks of shell."""
+    targets = set(re.findall(r"^([a-z-]+):.*##", (docs_code.ROOT / "Makefile").read_text(), re.M))
+    usage = (docs_code.ROOT / "src/cli/main.cpp").read_text()
+    commands = set(re.findall(r'^    "  (\w+)  ', usage, re.M))
+    for page in docs_code.pages():
+        for block in re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.S | re.M):
+            wanted = re.findall(r"^(?:\w+=\S+ )*make ([a-z-]+)", block, re.M)
+            assert set(wanted) <= targets, page
+            assert set(re.findall(r"^horngate (\w+)", block, re.M)) <= commands, page

@@ -1,0 +1,119 @@
+"""Pages of the reference: each K function in Python and C++, then what only C++ has.
+
+Python comes from the text of python/horngate, C++ from what Doxygen read in the headers, so nothing has to be built.
+"""
+
+import pathlib
+
+import cpp_pages
+import declarations
+import functions_doc
+import python_pages
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# Pages of what only C++ has: title, and the beginnings of the headers' names.
+CPP_PAGES = {
+    "cpp_arrays": ("C++: arrays, shapes, element types", ("array.h", "shape.h", "dtype.h")),
+    "cpp_graphs": ("C++: tensors, functions, arguments", ("tensor.h", "function.h", "args.h", "options.h", "ops/")),
+    "cpp_process": (
+        "C++: settings, engines, files, errors",
+        ("config.h", "engines.h", "profile.h", "save.h", "export_onnx.h", "error.h"),
+    ),
+    "keras_models": ("C++: models and their files", ("keras/model.h", "keras/saving.h", "keras/data.h")),
+    "keras_layers": ("C++: layers", ("keras/layer",)),
+    "keras_training": (
+        "C++: losses, metrics, optimizers, callbacks",
+        ("keras/losses.h", "keras/metrics.h", "keras/optimizers.h", "keras/callbacks.h", "keras/objects.h"),
+    ),
+}
+# What the Python package has besides the functions of the backend: module, functions.
+PYTHON_MODULES = {"files": ("save", "load"), "export": ("export_onnx",), "_engine_choice": ("set_engine",)}
+INDEX = """# Reference
+
+Every function, from the headers and docstrings. `K` is `import horngate as K` in Python and `namespace K = horngate;` in C++.
+The examples of docstrings run in the tests, with their results; those of headers are compiled. [One table](../functions.md)
+has all K functions with the versions of Keras that had them, old spellings, and which have a gradient.
+
+"""
+
+
+def groups():
+    """[(key, title, names)]: those of the catalogue, then what Keras 2.3.1 wants besides, then our own."""
+    catalogue = yaml.safe_load((ROOT / "api" / "functions.yaml").read_text())
+    for key, title in catalogue["groups"].items():
+        yield key, title, [e["name"] for e in catalogue["functions"] if e["group"] == key]
+    yield "beyond", "beyond the reference pages", sorted(catalogue["beyond"])
+    own = functions_doc.own_functions(catalogue)
+    if own:
+        yield "own", "of our own", sorted(own)
+
+
+def page(title, text, lines):
+    return f"# {title}\n\n{text}\n\n" + "\n".join(lines) + "\n"
+
+
+class Writer:
+    """Writes functions of C++, and each aggregate of options once, after the first function that takes it."""
+
+    def __init__(self, reference):
+        self.reference, self.written = reference, set()
+
+    def entry(self, entry):
+        if entry.name in self.written and entry.kind != "function":
+            return []
+        self.written.add(entry.name)
+        lines = entry.directive
+        for name in entry.options:
+            options = self.reference.aggregates.get(name)
+            if options and options.name not in self.written:
+                lines += self.entry(options)
+        return lines
+
+    def function(self, name):
+        overloads = self.reference.functions.get(functions_doc.CPP_NAMES.get(name, name), [])
+        return [line for entry in overloads for line in self.entry(entry)]
+
+
+def function_pages(writer):
+    declared, made = declarations.read(), {}
+    for key, title, names in groups():
+        lines = []
+        for name in names:
+            lines += [f"## {name}", "", *python_pages.directive(declared[name]), *writer.function(name)]
+        made[key] = page(title[0].upper() + title[1:], "Python first, then C++.", lines)
+    return made
+
+
+def module_page():
+    """What `horngate` has beyond the names that Keras copies."""
+    lines = []
+    for module, names in PYTHON_MODULES.items():
+        found = declarations.of_module(module)
+        for name in names:
+            lines += [f"## {name}", "", *python_pages.directive(found[name])]
+    found = declarations.of_module("profile")["trace"]
+    lines += ["## profile.trace", "", *python_pages.directive(found, "horngate.profile")]
+    text = "Functions of the Python package that no Keras had. C++ has them too, see [there](cpp_process.md)."
+    return page("Files, export, engines, profile", text, lines)
+
+
+def cpp_pages_of(writer):
+    made, twins = {}, set(declarations.read()) | {"switch_"}
+    for key, (title, headers) in CPP_PAGES.items():
+        lines = []
+        for entry in writer.reference.entries:
+            is_twin = entry.name == f"horngate::{entry.short}" and entry.short in twins
+            if entry.header.startswith(headers) and not is_twin:
+                lines += writer.entry(entry)
+        include = "keras.h" if key.startswith("keras") else "horngate.h"
+        made[key] = page(title, f"`#include <horngate/{include}>`", lines)
+    return made
+
+
+def pages(xml_folder):
+    """{path below docs/: text}."""
+    writer = Writer(cpp_pages.Reference(xml_folder))
+    made = {**function_pages(writer), "package": module_page(), **cpp_pages_of(writer)}
+    index = INDEX + "\n".join(["```{toctree}", ":maxdepth: 1", "", *made, "```", ""])
+    return {f"reference/{name}.md": text for name, text in {"index": index, **made}.items()}
