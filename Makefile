@@ -54,6 +54,9 @@ test-theano: build ## run every case on the theano engine (`make test` takes a s
 	@KERAS_HOME=build/keras HORNGATE_NO_CONFIG_WRITE=1 HORNGATE_QUIET=1 HORNGATE_TEST_ENGINES=theano \
 	  HORNGATE_TEST_ALL=1 .venv/bin/python -m pytest tests/cases -q -rs -n $(JOBS) $(PYTEST_ARGS)
 
+test-notebooks: build ## run the notebooks of examples/notebooks in Jupyter's kernel (installs it into build/notebooks)
+	@tools/notebooks.sh
+
 test-oracle: build ## build, then compare each function with tf_keras on TensorFlow (installs them into build/)
 	@tools/test_oracle.sh
 

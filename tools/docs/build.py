@@ -18,6 +18,7 @@ ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import doxygen_filter
+import notebook_pages
 import reference
 
 # Pages that stand elsewhere in the repository: where they go.
@@ -34,7 +35,7 @@ ELSEWHERE = {
     "bench/compare/workloads.md": "project/peers_workloads.md",
     "examples/README.md": "examples.md",
     "examples/keras/README.md": "examples_keras.md",
-    "examples/notebooks/README.md": "notebooks.md",
+    "examples/notebooks/README.md": "notebooks/index.md",
     "examples/data/README.md": "project/data.md",
     "tests/fuzz/README.md": "project/fuzzing.md",
     "tests/oracle/README.md": "project/oracle.md",
@@ -55,6 +56,8 @@ class Pages:
         if re.match(r"^[a-z]+:", target):
             return target
         found = os.path.normpath(os.path.join(os.path.dirname(page), target))
+        if found.endswith(".ipynb"):
+            return f"{pathlib.PurePath(found).stem}.md"  # linked from the page beside them alone
         for name in (found, f"{found}/README.md"):
             if name in self.places:
                 here = os.path.dirname(self.places[page]) or "."
@@ -85,7 +88,7 @@ class Pages:
 
 
 def project_index():
-    names = sorted(p.removeprefix("project/").removesuffix(".md") for p in ELSEWHERE.values() if "/" in p)
+    names = sorted(p.removeprefix("project/").removesuffix(".md") for p in ELSEWHERE.values() if p.startswith("project/"))
     return "\n".join(["# Working on Horngate", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
 
 
@@ -114,7 +117,10 @@ def main():
         shutil.rmtree(folder / part, ignore_errors=True)
     source = folder / "source"
     shutil.copytree(ROOT / "docs", source, ignore=shutil.ignore_patterns("*.md"))
+    names = notebook_pages.write(source)
     Pages(source).write()
+    with (source / "notebooks" / "index.md").open("a") as index:
+        index.write("\n".join(["", "```{toctree}", ":hidden:", "", *names, "```", ""]))
     (source / "project" / "index.md").write_text(project_index())
     run_doxygen(folder)
     for name, text in reference.pages(folder / "xml").items():
