@@ -40,7 +40,10 @@ def training_step(K, inputs, guess, target, weights):
 
 def mlp(K, random):
     x, y = K.placeholder((None, 784)), K.placeholder((None, 10))
-    w1, w2 = K.variable(random.normal(size=(784, 256)) * 0.05), K.variable(random.normal(size=(256, 10)) * 0.1)
+    w1, w2 = (
+        K.variable(random.normal(size=(784, 256)) * 0.05),
+        K.variable(random.normal(size=(256, 10)) * 0.1),
+    )
     step = training_step(K, [x], K.dot(K.relu(K.dot(x, w1)), w2), y, [w1, w2])
     return step, random.rand(128, 784)
 
@@ -53,13 +56,18 @@ def cnn(K, random):
     h = x
     for k in (k1, k2):
         h = K.pool2d(K.relu(K.conv2d(h, k, padding="same")), (2, 2), strides=(2, 2))
-    return training_step(K, [x], K.dot(K.batch_flatten(h), w), y, [k1, k2, w]), random.rand(32, 28, 28, 1)
+    return training_step(K, [x], K.dot(K.batch_flatten(h), w), y, [k1, k2, w]), random.rand(
+        32, 28, 28, 1
+    )
 
 
 def lstm(K, random):
     n = 64
     x, y = K.placeholder((None, 20, 16)), K.placeholder((None, 10))
-    w, u = K.variable(random.normal(size=(16, 4 * n)) * 0.2), K.variable(random.normal(size=(n, 4 * n)) * 0.1)
+    w, u = (
+        K.variable(random.normal(size=(16, 4 * n)) * 0.2),
+        K.variable(random.normal(size=(n, 4 * n)) * 0.1),
+    )
     v = K.variable(random.normal(size=(n, 10)) * 0.1)
 
     def step(x, states):
@@ -126,14 +134,19 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", default="1")
-    parser.add_argument("--seconds", type=float, default=1.0, help="for each kind of call and round")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="for each kind of call and round"
+    )
     parser.add_argument("--engines", nargs="*", default=ENGINES)
     options = parser.parse_args()
     best = {}
     for _ in range(options.rounds):
         for engine in options.engines:
             environment = os.environ | {"KERAS_BACKEND": engine, "HORNGATE_QUIET": "1"}
-            environment |= {"HORNGATE_NUM_THREADS": options.threads, "OMP_NUM_THREADS": options.threads}
+            environment |= {
+                "HORNGATE_NUM_THREADS": options.threads,
+                "OMP_NUM_THREADS": options.threads,
+            }
             command = [sys.executable, __file__, "--worker", str(options.seconds)]
             done = subprocess.run(command, env=environment, capture_output=True, text=True)
             if done.returncode:

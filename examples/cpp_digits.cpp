@@ -122,8 +122,8 @@ int run(const std::string& path, int epochs) {
     show_digits(data, wrong, guesses);
   }
   std::printf(
-      "\nNext: examples/digits_net.h is the net, README.md shows the same in Python, docs/ has the "
-      "guide.\n");
+      "\nNext: examples/digits_net.h is the net, README.md shows Python, docs/start/cpp.md goes "
+      "on.\n");
   if (accuracy >= 0.97) return 0;
   std::printf("The accuracy is below 97 %%: something is wrong.\n");
   return 1;

@@ -120,7 +120,12 @@ def cpp_program(wanted):
                 includes |= set(re.findall(r"^#include.*$", block.code, re.M))
             bodies.append(text)
             table.append(f'  if (name == "{name}") {name}::all();\n')
-    needed = {"#include <cstdio>", "#include <iostream>", "#include <string>", "#include <stdexcept>"}
+    needed = {
+        "#include <cstdio>",
+        "#include <iostream>",
+        "#include <string>",
+        "#include <stdexcept>",
+    }
     return "\n".join(
         [
             *sorted(includes | needed),
@@ -129,25 +134,47 @@ def cpp_program(wanted):
             f'void end() {{ std::cout << std::flush; std::printf("{END}\\n"); std::fflush(stdout); }}',
             'void check(int status) { if (status) throw std::runtime_error("main gives another number than 0"); }',
             *bodies,
-            "int main(int, char** argv) {\n  const std::string name = argv[1];\n" + "".join(table) + "}",
+            "int main(int, char** argv) {\n  const std::string name = argv[1];\n"
+            + "".join(table)
+            + "}",
         ]
     )
 
 
-def compile_cpp(text, program, libraries):
+def compile_cpp(text, program):
     source = program.with_suffix(".cpp")
     source.write_text(text)
     lib = ROOT / "build" / "lib"
-    command = ["c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable"]
-    command += ["-I", ROOT / "include", source, "-o", program, "-L", lib, f"-Wl,-rpath,{lib}", "-pthread"]
-    command += [f"-l{name}" for name in libraries]
+    command = [
+        "c++",
+        "-std=c++20",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unused-variable",
+        "-Wno-unused-but-set-variable",
+    ]
+    command += [
+        "-I",
+        ROOT / "include",
+        source,
+        "-o",
+        program,
+        "-L",
+        lib,
+        f"-Wl,-rpath,{lib}",
+        "-pthread",
+    ]
+    command += ["-lhorngate_keras", "-lhorngate"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:6000]
 
 
 def run_cpp(program, page, folder, environment):
     for name, found, _ in functions(page):
-        done = subprocess.run([program, name], capture_output=True, text=True, cwd=folder, env=environment)
+        done = subprocess.run(
+            [program, name], capture_output=True, text=True, cwd=folder, env=environment
+        )
         assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
         *outputs, rest = done.stdout.split(END + "\n")
         assert rest == "" and len(outputs) == len(found), done.stdout

@@ -19,7 +19,15 @@ import primitives_doc
 import stubs
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MAKERS = (stubs, bindings, engine_names, functions_doc, primitives_doc, engines_doc, performance_chart)
+MAKERS = (
+    stubs,
+    bindings,
+    engine_names,
+    functions_doc,
+    primitives_doc,
+    engines_doc,
+    performance_chart,
+)
 
 
 def made():

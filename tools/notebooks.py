@@ -24,7 +24,9 @@ def tidy(notebook):
         if cell.cell_type == "code":
             cell.outputs = [o for o in cell.outputs if o.get("name") != "stderr"]
             for output in cell.outputs:
-                output.get("data", {}).pop("text/plain", None) if "image/png" in output.get("data", {}) else None
+                output.get("data", {}).pop("text/plain", None) if "image/png" in output.get(
+                    "data", {}
+                ) else None
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -36,7 +38,9 @@ def run(path, write):
     first = nbformat.v4.new_code_cell(SETUP)
     notebook.cells.insert(0, first)
     began = time.monotonic()
-    client = nbclient.NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}})
+    client = nbclient.NotebookClient(
+        notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}
+    )
     client.execute()
     notebook.cells.pop(0)
     for number, cell in enumerate((c for c in notebook.cells if c.cell_type == "code"), 1):
@@ -47,7 +51,10 @@ def run(path, write):
     if write:
         tidy(notebook)
         nbformat.write(notebook, path)
-    print(f"{path.name}: {time.monotonic() - began:.1f} s, {path.stat().st_size / 1000:.0f} kB", flush=True)
+    print(
+        f"{path.name}: {time.monotonic() - began:.1f} s, {path.stat().st_size / 1000:.0f} kB",
+        flush=True,
+    )
 
 
 def main():

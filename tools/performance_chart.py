@@ -61,7 +61,13 @@ def peers_panel(found, count, top):
     left, scale = 20 + LABEL, 270
     parts = [
         words(20, top - 34, "Time beside the fastest peer", weight="bold", size=15),
-        words(20, top - 15, f"of PyTorch, JAX, TensorFlow, ONNX Runtime; {count} workloads, {RUN}", SOFT, size=12),
+        words(
+            20,
+            top - 15,
+            f"of PyTorch, JAX, TensorFlow, ONNX Runtime; {count} workloads, {RUN}",
+            SOFT,
+            size=12,
+        ),
     ]
     bottom = top + len(found) * (BAR + GAP)
     for i, (name, ratio) in enumerate(found.items()):
@@ -72,9 +78,13 @@ def peers_panel(found, count, top):
         inside = 0.85 < ratio < 1
         place, colour = (-6, "white") if inside else (6, INK)
         end = "end" if inside else "start"
-        parts.append(words(left + ratio * scale + place, y + 14, f"{ratio:.2f}", colour, end, weight))
+        parts.append(
+            words(left + ratio * scale + place, y + 14, f"{ratio:.2f}", colour, end, weight)
+        )
     x = left + scale
-    parts.append(f'<line x1="{x}" y1="{top - 4}" x2="{x}" y2="{bottom}" stroke="{LINE}" stroke-dasharray="4 3"/>')
+    parts.append(
+        f'<line x1="{x}" y1="{top - 4}" x2="{x}" y2="{bottom}" stroke="{LINE}" stroke-dasharray="4 3"/>'
+    )
     parts.append(words(x, bottom + 14, "1 = the fastest peer", LINE, "middle", size=12))
     return parts
 

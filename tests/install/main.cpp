@@ -13,11 +13,13 @@ int main() {
 
   auto loss = K::mean(K::square(K::dot(x, w) + b - y));
   auto grads = K::gradients(loss, {w, b});
-  auto train = K::function({x, y}, {loss}, {K::update_sub(w, 0.1 * grads[0]), K::update_sub(b, 0.1 * grads[1])});
+  auto train = K::function({x, y}, {loss},
+                           {K::update_sub(w, 0.1 * grads[0]), K::update_sub(b, 0.1 * grads[1])});
 
   const K::Array xs = K::eval(K::random_normal({200, 2}, {.seed = 1}));
   const K::Array truth = K::Array::of({2.f, -3.f}, {2, 1});
   const K::Array ys = K::eval(K::dot(K::constant(xs), K::constant(truth)) + 0.5);
   for (int step = 0; step < 100; ++step) train(xs, ys);
-  std::cout << "w " << K::eval(K::round(100 * w) / 100) << " b " << K::eval(K::round(100 * b) / 100) << '\n';
+  std::cout << "w " << K::eval(K::round(100 * w) / 100) << " b " << K::eval(K::round(100 * b) / 100)
+            << '\n';
 }

@@ -13,7 +13,12 @@ MADE_BY_THE_SITE = "docs/reference/"  # tools/docs/reference.py
 
 
 def pages():
-    done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     names = done.stdout.split() or [str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md")]
     return sorted(n for n in names if (ROOT / n).exists())
 
@@ -53,7 +58,11 @@ def test_links(page):
 def test_every_page_is_on_the_site():
     """Sphinx's own check, without Sphinx: each page of docs/ is in the table of contents."""
     listed = set()
-    for block in re.findall(r"```\{toctree\}\n(.*?)```", (ROOT / "docs/index.md").read_text(), re.S):
+    for block in re.findall(
+        r"```\{toctree\}\n(.*?)```", (ROOT / "docs/index.md").read_text(), re.S
+    ):
         listed |= {line for line in block.splitlines() if line and not line.startswith(":")}
-    docs = {str(p.relative_to(ROOT / "docs").with_suffix("")) for p in (ROOT / "docs").rglob("*.md")}
+    docs = {
+        str(p.relative_to(ROOT / "docs").with_suffix("")) for p in (ROOT / "docs").rglob("*.md")
+    }
     assert docs - {"index"} <= listed

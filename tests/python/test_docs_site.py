@@ -2,17 +2,14 @@
 
 import pathlib
 import re
-import sys
 
 import declarations
+import doxygen_filter
 import horngate as K
 import performance_chart
+import python_pages
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "docs"))
-
-import doxygen_filter
-import python_pages
 
 
 def test_examples_of_headers_become_code():
@@ -31,7 +28,9 @@ def test_no_example_of_a_header_is_lost():
         text = header.read_text()
         filtered = doxygen_filter.filtered(text)
         assert "/// Example" not in filtered, header
-        assert filtered.count("@code") == filtered.count("@endcode") >= text.count("/// Example:"), header
+        assert (
+            filtered.count("@code") == filtered.count("@endcode") >= text.count("/// Example:")
+        ), header
 
 
 def test_every_python_function_has_its_parameters_and_example():

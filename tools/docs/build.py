@@ -13,13 +13,14 @@ import subprocess
 import sys
 import time
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import doxygen_filter
 import notebook_pages
 import reference
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 
 # Pages that stand elsewhere in the repository: where they go.
 ELSEWHERE = {
@@ -67,7 +68,9 @@ class Pages:
     def file(self, page, name):
         if not (ROOT / name).is_file():
             return None
-        place = pathlib.PurePath("files" if not name.startswith("docs/") else ".", name.removeprefix("docs/"))
+        place = pathlib.PurePath(
+            "files" if not name.startswith("docs/") else ".", name.removeprefix("docs/")
+        )
         target = self.target / place
         if not target.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -88,8 +91,14 @@ class Pages:
 
 
 def project_index():
-    names = sorted(p.removeprefix("project/").removesuffix(".md") for p in ELSEWHERE.values() if p.startswith("project/"))
-    return "\n".join(["# Working on Horngate", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""])
+    names = sorted(
+        p.removeprefix("project/").removesuffix(".md")
+        for p in ELSEWHERE.values()
+        if p.startswith("project/")
+    )
+    return "\n".join(
+        ["# Working on Horngate", "", "```{toctree}", ":maxdepth: 1", "", *names, "```", ""]
+    )
 
 
 def run_doxygen(folder):
@@ -126,7 +135,18 @@ def main():
     for name, text in reference.pages(folder / "xml").items():
         (source / name).parent.mkdir(exist_ok=True)
         (source / name).write_text(text)
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-j", "auto", "-q", "-W", "--keep-going"]
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-b",
+        "html",
+        "-j",
+        "auto",
+        "-q",
+        "-W",
+        "--keep-going",
+    ]
     command += ["-d", folder / "doctrees", source, folder / "html", *sys.argv[1:]]
     status = subprocess.run(command).returncode
     if status == 0:

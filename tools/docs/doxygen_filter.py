@@ -24,7 +24,9 @@ def code_by_indentation(text):
 
     def block(found):
         lines = [line.strip()[4:].removeprefix("  ") for line in found[1].splitlines()]
-        return "///\n/// @code{.cpp}\n" + "".join(f"/// {line}\n" for line in lines) + "/// @endcode\n"
+        return (
+            "///\n/// @code{.cpp}\n" + "".join(f"/// {line}\n" for line in lines) + "/// @endcode\n"
+        )
 
     return re.sub(r"^///\n((?:///   .*\n)+)", block, text, flags=re.M)
 

@@ -25,7 +25,9 @@ def page(path, folder):
     lines = []
     for cell in json.loads(path.read_text())["cells"]:
         text = "".join(cell["source"])
-        lines.append(text + "\n" if cell["cell_type"] == "markdown" else f"```python\n{text}\n```\n")
+        lines.append(
+            text + "\n" if cell["cell_type"] == "markdown" else f"```python\n{text}\n```\n"
+        )
         if cell["cell_type"] == "code":
             lines += outputs(cell, path.stem, folder, len(lines))
     return "\n".join(lines)

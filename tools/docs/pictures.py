@@ -55,8 +55,14 @@ INPUT = 'fillcolor="#ddebf9" color="#0b5cad"'
 
 
 def run(program, **variables):
-    environment = os.environ | {"KERAS_BACKEND": "native", "HORNGATE_QUIET": "1", "HORNGATE_NO_CONFIG_WRITE": "1"} | variables
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    environment = (
+        os.environ
+        | {"KERAS_BACKEND": "native", "HORNGATE_QUIET": "1", "HORNGATE_NO_CONFIG_WRITE": "1"}
+        | variables
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+    )
     if done.returncode:
         raise RuntimeError(done.stderr)
     return done.stderr
@@ -71,12 +77,16 @@ def stage(log, name):
         if node:
             number = re.search(r"value=([-\d.]+)", node[4] or "")
             label = number[1] if node[2] == "constant" and number else node[2]
-            found.append((node[1][1:], label, re.findall(r"%(\d+)", node[3] or ""), f"{node[5]} ({node[6]})"))
+            found.append(
+                (node[1][1:], label, re.findall(r"%(\d+)", node[3] or ""), f"{node[5]} ({node[6]})")
+            )
     return found
 
 
 def draw(name, dot):
-    svg = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True).stdout
+    svg = subprocess.run(
+        ["dot", "-Tsvg"], input=dot, capture_output=True, text=True, check=True
+    ).stdout
     svg = re.sub(r"<!--.*?-->\n?|<\?xml.*?\?>\n|<!DOCTYPE.*?>\n", "", svg, flags=re.S)
     (PICTURES / name).write_text(svg)
 
@@ -100,7 +110,10 @@ def graph_picture():
     names = ["x (placeholder)", "w (variable)"]
     lines = [node("n", entry, names) for entry in nodes]
     result = f'out [label="result" {INPUT}]; n{nodes[-1][0]} -> out [label=" {nodes[-1][3]}"];'
-    draw("graph.svg", "digraph {\n" + STYLE + "\n".join([*lines, *edges("n", nodes, True), result]) + "\n}")
+    draw(
+        "graph.svg",
+        "digraph {\n" + STYLE + "\n".join([*lines, *edges("n", nodes, True), result]) + "\n}",
+    )
 
 
 def fusion_picture():
@@ -108,9 +121,9 @@ def fusion_picture():
     nodes = stage(log, "plan")
     steps = re.findall(r"^step \d+: (.*)$", log, re.M)
     names = ["x", "w", "b"]
-    before = ["subgraph cluster_a { label=\"the graph\"; color=\"#d0d7de\"; style=rounded;"]
+    before = ['subgraph cluster_a { label="the graph"; color="#d0d7de"; style=rounded;']
     before += [node("a", entry, names) for entry in nodes] + ["}"]
-    after = ["subgraph cluster_b { label=\"what runs\"; color=\"#d0d7de\"; style=rounded;"]
+    after = ['subgraph cluster_b { label="what runs"; color="#d0d7de"; style=rounded;']
     after += [f'x2 [label="x" {INPUT}]; w2 [label="w" {INPUT}]; b2 [label="b" {INPUT}];']
     for i, step in enumerate(steps):
         text = re.sub(r"fused\((.*)\)", r"one loop: \1", step)
@@ -118,7 +131,9 @@ def fusion_picture():
             words = text.split(", ")
             text = ", ".join(words[:3]) + ",\\n" + ", ".join(words[3:])
         after.append(f's{i} [label="{text}" fillcolor="#e6f4ea" color="#1a7f37"];')
-    after += ["}", "x2 -> s0; w2 -> s0; b2 -> s1;"] + [f"s{i} -> s{i + 1};" for i in range(len(steps) - 1)]
+    after += ["}", "x2 -> s0; w2 -> s0; b2 -> s1;"] + [
+        f"s{i} -> s{i + 1};" for i in range(len(steps) - 1)
+    ]
     lines = [*before, *edges("a", nodes, False), *after]
     draw("fusion.svg", "digraph {\n" + STYLE + "\n".join(lines) + "\n}")
 
@@ -146,7 +161,9 @@ def trace_picture():
     ]
     for i, e in enumerate(shown):
         x, y, w = left + (e["ts"] - begin) * scale, 40 + i * row, max(e["dur"] * scale, 1.5)
-        parts.append(f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="16" rx="2" fill="#0b5cad"/>')
+        parts.append(
+            f'<rect x="{x:.1f}" y="{y}" width="{w:.1f}" height="16" rx="2" fill="#0b5cad"/>'
+        )
         name = e["name"] if len(e["name"]) < 62 else e["name"][:60] + ".."
         parts.append(f'<text x="{x + w + 6:.1f}" y="{y + 12}" fill="#1f2328">{name}</text>')
     (PICTURES / "trace.svg").write_text("\n".join([*parts, "</svg>", ""]))

@@ -15,20 +15,36 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Pages of what only C++ has: title, and the beginnings of the headers' names.
 CPP_PAGES = {
     "cpp_arrays": ("C++: arrays, shapes, element types", ("array.h", "shape.h", "dtype.h")),
-    "cpp_graphs": ("C++: tensors, functions, arguments", ("tensor.h", "function.h", "args.h", "options.h", "ops/")),
+    "cpp_graphs": (
+        "C++: tensors, functions, arguments",
+        ("tensor.h", "function.h", "args.h", "options.h", "ops/"),
+    ),
     "cpp_process": (
         "C++: settings, engines, files, errors",
         ("config.h", "engines.h", "profile.h", "save.h", "export_onnx.h", "error.h"),
     ),
-    "keras_models": ("C++: models and their files", ("keras/model.h", "keras/saving.h", "keras/data.h")),
+    "keras_models": (
+        "C++: models and their files",
+        ("keras/model.h", "keras/saving.h", "keras/data.h"),
+    ),
     "keras_layers": ("C++: layers", ("keras/layer",)),
     "keras_training": (
         "C++: losses, metrics, optimizers, callbacks",
-        ("keras/losses.h", "keras/metrics.h", "keras/optimizers.h", "keras/callbacks.h", "keras/objects.h"),
+        (
+            "keras/losses.h",
+            "keras/metrics.h",
+            "keras/optimizers.h",
+            "keras/callbacks.h",
+            "keras/objects.h",
+        ),
     ),
 }
 # What the Python package has besides the functions of the backend: module, functions.
-PYTHON_MODULES = {"files": ("save", "load"), "export": ("export_onnx",), "_engine_choice": ("set_engine",)}
+PYTHON_MODULES = {
+    "files": ("save", "load"),
+    "export": ("export_onnx",),
+    "_engine_choice": ("set_engine",),
+}
 INDEX = """# Reference
 
 Every function, from the headers and docstrings. `K` is `import horngate as K` in Python and `namespace K = horngate;` in C++.
@@ -80,7 +96,12 @@ def function_pages(writer):
     for key, title, names in groups():
         lines = []
         for name in names:
-            lines += [f"## {name}", "", *python_pages.directive(declared[name]), *writer.function(name)]
+            lines += [
+                f"## {name}",
+                "",
+                *python_pages.directive(declared[name]),
+                *writer.function(name),
+            ]
         made[key] = page(title[0].upper() + title[1:], "Python first, then C++.", lines)
     return made
 
