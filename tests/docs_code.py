@@ -111,9 +111,40 @@ def functions(page):
         yield stem, rest, f"namespace {stem} {{\nvoid all() {{\n{body}}}\n}}\n"
 
 
+# What the names in examples of headers are: those of K functions are looked at by test_cpp_signatures.py.
+KERAS_NAMES = "keras::Value x, keras::Value h, keras::Value c, keras::Value a, keras::Value b, keras::Value words, keras::Model net"
+HEADER_NAMES = {
+    "save.h": "K::Variable w, K::Variable b",
+    "engines.h": "",
+    "export_onnx.h": "K::Tensor x, K::Tensor y",
+    "profile.h": "K::Function f, K::Array x",
+    "keras/optimizers.h": "K::Tensor x, K::Tensor y, K::Tensor loss, K::Variable w, K::Variable b, keras::Optimizer optimizer",
+}
+
+
+def header_examples():
+    """`Example:` lines of headers as functions, to be compiled."""
+    include = ROOT / "include" / "horngate"
+    names = dict(HEADER_NAMES)
+    for header in (include / "keras").glob("*.h"):
+        names.setdefault(f"keras/{header.name}", KERAS_NAMES)
+    found = []
+    for header, parameters in sorted(names.items()):
+        for code in re.findall(
+            r"/// Example: (.*\n(?: *///   .*\n)*)", (include / header).read_text()
+        ):
+            code = re.sub(r"\n *///", "", code).strip().strip("`").rstrip(";")
+            found.append(f"void example_{len(found)}({parameters}) {{ {{ {code}; }} }}")
+    pragmas = [
+        f'#pragma GCC diagnostic ignored "-W{w}"' for w in ("unused-parameter", "unused-result")
+    ]
+    head = [*pragmas, "namespace header_examples {", "namespace keras = horngate::keras;"]
+    return len(found), "\n".join([*head, *found, "}"])
+
+
 def cpp_program(wanted):
     """One translation unit with what the pages' blocks became, each run by its name."""
-    includes, bodies, table = set(), [], []
+    includes, bodies, table = {"#include <horngate/keras.h>"}, [], []
     for page in wanted:
         for name, found, text in functions(page):
             for block in found:
@@ -134,6 +165,7 @@ def cpp_program(wanted):
             f'void end() {{ std::cout << std::flush; std::printf("{END}\\n"); std::fflush(stdout); }}',
             'void check(int status) { if (status) throw std::runtime_error("main gives another number than 0"); }',
             *bodies,
+            header_examples()[1],
             "int main(int, char** argv) {\n  const std::string name = argv[1];\n"
             + "".join(table)
             + "}",

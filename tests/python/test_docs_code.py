@@ -32,7 +32,7 @@ def test_python(page, tmp_path, environment):
 
 
 def test_cpp(tmp_path, environment):
-    """All pages in one translation unit, since most of the time goes into reading headers."""
+    """All pages, and the examples of headers, in one translation unit: most of the time goes into reading headers."""
     if not shutil.which("c++"):
         pytest.skip("no C++ compiler")
     program = tmp_path / "program"
@@ -43,7 +43,7 @@ def test_cpp(tmp_path, environment):
 
 def test_something_runs():
     """So that a change of the fences is seen."""
-    assert len(PYTHON_PAGES) >= 14 and len(CPP_PAGES) >= 7
+    assert len(PYTHON_PAGES) >= 14 and len(CPP_PAGES) >= 7 and docs_code.header_examples()[0] >= 40
 
 
 def test_commands_of_the_pages_exist():

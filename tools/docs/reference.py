@@ -120,13 +120,18 @@ def module_page():
 
 
 def cpp_pages_of(writer):
+    """Options stand after the first function that takes them, those of nobody at the end."""
     made, twins = {}, set(declarations.read()) | {"switch_"}
     for key, (title, headers) in CPP_PAGES.items():
-        lines = []
-        for entry in writer.reference.entries:
+        lines, last = [], None
+        here = [e for e in writer.reference.entries if e.header.startswith(headers)]
+        for entry in sorted(here, key=lambda e: e.short.endswith("Options")):
             is_twin = entry.name == f"horngate::{entry.short}" and entry.short in twins
-            if entry.header.startswith(headers) and not is_twin:
-                lines += writer.entry(entry)
+            written = [] if is_twin else writer.entry(entry)
+            if written and entry.short != last:  # overloads share a heading
+                lines += [f"## {entry.short}", ""]
+                last = entry.short
+            lines += written
         include = "keras.h" if key.startswith("keras") else "horngate.h"
         made[key] = page(title, f"`#include <horngate/{include}>`", lines)
     return made
