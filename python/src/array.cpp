@@ -9,6 +9,7 @@
 #include <string>
 
 #include "errors.h"
+#include "stable_abi.h"
 #include "text.h"
 
 namespace horngate::python {
@@ -87,7 +88,7 @@ int type_num_of(DType t) {
 /// A new reference.
 PyArray_Descr* descr_of(DType t) {
   if (t == DType::bfloat16 && find_bfloat16()) {
-    Py_INCREF(bfloat16_descr);
+    Py_INCREF(reinterpret_cast<PyObject*>(bfloat16_descr));
     return bfloat16_descr;
   }
   return PyArray_DescrFromType(type_num_of(t));
@@ -95,7 +96,7 @@ PyArray_Descr* descr_of(DType t) {
 
 [[noreturn]] void raise_not_numeric(nb::handle value, const char* function) {
   PyErr_Clear();
-  std::string type = Py_TYPE(value.ptr())->tp_name;
+  std::string type = type_name_of(value);
   if (is_ndarray(value.ptr())) {
     const nb::object dtype = value.attr("dtype");
     type = std::string("an array of dtype ") + str_of(dtype);

@@ -62,7 +62,7 @@ Call::~Call() {
 
 void Call::fail(const char* argument, const std::string& wanted, handle got) const {
   std::string shown = repr_of(got);
-  if (shown.size() > 100) shown = std::string("an object of type ") + Py_TYPE(got.ptr())->tp_name;
+  if (shown.size() > 100) shown = std::string("an object of type ") + type_name_of(got);
   throw TypeError(std::string(function_) + ": " + argument + " must be " + wanted + "; got " +
                   shown + ".");
 }
@@ -102,7 +102,7 @@ Tensor Call::tensor(handle value, std::optional<DType> like) {
   if (value.is_none() || is_scipy_sparse(value.ptr()))
     throw TypeError(std::string(function_) +
                     ": expected a tensor, a number or an array of numbers; got " +
-                    Py_TYPE(value.ptr())->tp_name + ".");
+                    type_name_of(value) + ".");
   return constant(literal(value, like));
 }
 

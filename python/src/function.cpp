@@ -273,7 +273,7 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
       }
       if (!is_list(values))
         throw TypeError(std::string("function: the values must be in a list or tuple; got ") +
-                        Py_TYPE(values)->tp_name + ".");
+                        type_name_of(values) + ".");
       auto n = static_cast<size_t>(PySequence_Fast_GET_SIZE(values));
       if (n != n_inputs) [[unlikely]] {
         opened = fitting_values(*self, values, n_inputs);

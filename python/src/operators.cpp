@@ -97,7 +97,11 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
   }
 }
 
-Py_hash_t hash(PyObject* self) { return PyBaseObject_Type.tp_hash(self); }
+Py_hash_t hash(PyObject* self) {
+  static const auto by_identity =
+      reinterpret_cast<hashfunc>(PyType_GetSlot(&PyBaseObject_Type, Py_tp_hash));
+  return by_identity(self);
+}
 
 int truth(PyObject*) {
   PyErr_SetString(PyExc_TypeError,
@@ -125,11 +129,11 @@ Index index_of(Call& call, handle item) {
   if (o == Py_Ellipsis) return Ellipsis;
   if (is_tensor(o)) return call.tensor(item);
   if (PySlice_Check(o)) {
-    auto* s = reinterpret_cast<PySliceObject*>(o);
+    const nb::object start = item.attr("start"), stop = item.attr("stop"), step = item.attr("step");
     Slice slice;
-    slice.start = bound_of(call, s->start);
-    slice.stop = bound_of(call, s->stop);
-    if (s->step != Py_None) slice.step = call.integer(s->step, "the step");
+    slice.start = bound_of(call, start);
+    slice.stop = bound_of(call, stop);
+    if (!step.is_none()) slice.step = call.integer(step, "the step");
     return slice;
   }
   const bool is_array = PyList_Check(o) || PyTuple_Check(o) || (is_ndarray(o) && ndim_of(o) > 0);

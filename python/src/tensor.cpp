@@ -207,6 +207,18 @@ PyTypeObject* make_type(const char* name, const char* doc, PyTypeObject* base, r
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
+/// is_tensor asks only for our two types, so there must be no third.
+void forbid_subclasses(nb::handle type) {
+#ifdef Py_LIMITED_API
+  const nb::object refuse = nb::cpp_function([](nb::args, nb::kwargs) {
+    throw nb::type_error("type 'horngate._horngate.Tensor' is not an acceptable base type");
+  });
+  type.attr("__init_subclass__") = nb::module_::import_("builtins").attr("classmethod")(refuse);
+#else
+  reinterpret_cast<PyTypeObject*>(type.ptr())->tp_flags &= ~Py_TPFLAGS_BASETYPE;
+#endif
+}
+
 }  // namespace
 
 InStep::InStep() { ++steps; }
@@ -243,8 +255,7 @@ PyObject* merged_shape(PyObject* object) {
     PyObject* assigned = PyTuple_GET_ITEM(self->keras_shape, i);
     if (assigned == Py_None) continue;
     Py_INCREF(assigned);
-    Py_DECREF(PyTuple_GET_ITEM(known, i));
-    PyTuple_SET_ITEM(known, i, assigned);
+    PyTuple_SetItem(known, i, assigned);  // which gives up what was there
   }
   return known;
 }
@@ -285,9 +296,9 @@ void init_tensor(nb::module_& m) {
   variable_type =
       make_type("horngate._horngate.Variable", "A tensor that keeps its value between calls.",
                 tensor_type, variable_str);
-  tensor_type->tp_flags &= ~Py_TPFLAGS_BASETYPE;  // is_tensor asks only for these two types
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
   const nb::handle variable(reinterpret_cast<PyObject*>(variable_type));
+  forbid_subclasses(tensor);
   // NumPy leaves operators with a tensor to the tensor.
   tensor.attr("__array_ufunc__") = nb::none();
   tensor.attr("__array_priority__") = 100.0;

@@ -9,6 +9,7 @@
 #include <nanobind/nanobind.h>
 
 #include "horngate/tensor.h"
+#include "stable_abi.h"
 
 namespace horngate::python {
 

@@ -1,6 +1,8 @@
 // Text between Python and C++.
 #include "text.h"
 
+#include "stable_abi.h"
+
 namespace horngate::python {
 namespace {
 
@@ -21,7 +23,20 @@ std::string repr_of(nb::handle value) {
   if (text || !PyErr_ExceptionMatches(PyExc_Exception)) return utf8_of(text);
   // An object that cannot be shown must not hide the actual problem.
   PyErr_Clear();
-  return std::string("an object of type ") + Py_TYPE(value.ptr())->tp_name;
+  return std::string("an object of type ") + type_name_of(value);
+}
+std::string type_name_of(nb::handle value) {
+#ifdef Py_LIMITED_API
+  // As tp_name has it, which the stable ABI does not show: with the module, but for classes written in Python.
+  const nb::handle type = value.type();
+  const std::string name = str_of(type.attr("__name__")), module = str_of(type.attr("__module__"));
+  const bool is_class =
+      PyType_GetFlags(reinterpret_cast<PyTypeObject*>(type.ptr())) & Py_TPFLAGS_HEAPTYPE;
+  const bool is_ours = module == "horngate._horngate";
+  return module == "builtins" || (is_class && !is_ours) ? name : module + "." + name;
+#else
+  return Py_TYPE(value.ptr())->tp_name;
+#endif
 }
 std::string str_of(nb::handle value) { return utf8_of(PyObject_Str(value.ptr())); }
 

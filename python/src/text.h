@@ -13,6 +13,8 @@ namespace nb = nanobind;
 
 /// repr(value) in UTF-8; its type if repr fails.
 std::string repr_of(nb::handle value);
+/// The name of its type, for messages.
+std::string type_name_of(nb::handle value);
 /// str(value) in UTF-8.
 std::string str_of(nb::handle value);
 /// Text for people, a new reference; null with an error set if there is no memory.

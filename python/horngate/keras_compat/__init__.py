@@ -9,24 +9,36 @@ import os
 import sys
 
 from horngate._engine_names import ENGINES
-from horngate.keras_compat import (  # noqa: F401
-    _cudnn,
-    _h5py,
-    _hooks,
-    _keras,
-    _metrics,
-    _multi_gpu,
-    _numpy,
-    _python,
-    _saving,
-    _tensorboard,
-    _yaml,
-)
-from horngate.keras_compat._items import ITEMS
+from horngate.keras_compat import _hooks
 
 __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
 
 _installed = False
+
+
+def _items():
+    """All changes. Loaded when Keras takes us, so that programs without Keras do not pay for them."""
+    from horngate.keras_compat import (  # noqa: F401
+        _cudnn,
+        _h5py,
+        _keras,
+        _metrics,
+        _multi_gpu,
+        _numpy,
+        _python,
+        _saving,
+        _tensorboard,
+        _yaml,
+    )
+    from horngate.keras_compat._items import ITEMS
+
+    return ITEMS
+
+
+def __getattr__(name):
+    if name == "ITEMS":
+        return _items()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def is_wanted():
@@ -41,7 +53,7 @@ def left_out():
     """Names of the items that the environment switches off."""
     text = os.environ.get("HORNGATE_KERAS_COMPAT_WITHOUT", "")
     names = {name.strip() for name in text.split(",")} - {""}
-    known = {item.name for item in ITEMS}
+    known = {item.name for item in _items()}
     if unknown := sorted(names - known):
         raise ValueError(
             "HORNGATE_KERAS_COMPAT_WITHOUT: must be a comma-separated list of items"
@@ -62,7 +74,7 @@ def install():
         return
     without = left_out()
     _installed = True
-    for item in ITEMS:
+    for item in _items():
         if item.name not in without:
             item.install()
 

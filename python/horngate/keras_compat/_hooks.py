@@ -1,12 +1,11 @@
 """Runs functions right after a module is loaded, whoever imports it."""
 
-import importlib.abc
 import importlib.machinery
 import sys
 import threading
 
 
-class _Loader(importlib.abc.Loader):
+class _Loader:  # not of importlib.abc, which takes longer to import than all of us
     """The loader of a module, which calls our functions afterwards."""
 
     def __init__(self, loader):
@@ -26,7 +25,7 @@ class _Loader(importlib.abc.Loader):
         return getattr(self._loader, name)
 
 
-class _Finder(importlib.abc.MetaPathFinder):
+class _Finder:
     """Finds what the other finders find, for the modules that somebody waits for."""
 
     def __init__(self):
