@@ -5,15 +5,17 @@ namespace horngate::native {
 
 class LateLibrary {
  public:
-  /// Loads it; RuntimeError if that fails. `name` is what people call the library, `file` what the dynamic linker
-  /// looks for, first beside libhorngate.so.
+  /// Loads it; RuntimeError if that fails, but not if there is no such file: an installation may leave it out. `name`
+  /// is what people call the library, `file` what the dynamic linker looks for, first beside libhorngate.so.
   LateLibrary(const char* name, const char* file);
   /// Stays loaded, as what it made may live as long as the process.
   ~LateLibrary() = default;
   LateLibrary(const LateLibrary&) = delete;
   LateLibrary& operator=(const LateLibrary&) = delete;
 
-  /// One of its functions; RuntimeError if there is none of that name.
+  bool is_there() const { return handle_ != nullptr; }
+
+  /// One of its functions; RuntimeError if there is none of that name, or no library.
   template <class F>
   F* function(const char* symbol) const {
     return reinterpret_cast<F*>(find(symbol));

@@ -6,6 +6,9 @@
 #include <signal.h>
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "engines/native/kernels/gemm.h"
 #include "engines/native/kernels/onednn.h"
 #include "engines/native/late_library.h"
@@ -41,7 +44,7 @@ class OneCpu {
   bool bound_ = false;
 };
 
-/// The OpenBLAS functions we use. In some builds their names have a prefix (scipy_ on PyPI).
+/// The OpenBLAS functions we use, null without it. In some builds their names have a prefix (scipy_ on PyPI).
 struct OpenBlas {
   template <class T>
   using Gemm = void(int, int, int, int, int, int, T, const T*, int, const T*, int, T, T*, int);
@@ -51,12 +54,14 @@ struct OpenBlas {
   Gemm<double>* dgemm;
   Gemv<float>* sgemv;
   Gemv<double>* dgemv;
+  bool is_there() const { return sgemm != nullptr; }
 };
 
 OpenBlas load_openblas() {
   // It starts a thread for each CPU it sees, and these busy-wait for work. Show it one CPU, so that it starts none.
   const OneCpu one_cpu;
   const LateLibrary library("OpenBLAS", HORNGATE_OPENBLAS_FILE);
+  if (!library.is_there()) return {};
   library.function<void(int)>(HORNGATE_OPENBLAS_PREFIX "openblas_set_num_threads")(1);
   return {library.function<OpenBlas::Gemm<float>>(HORNGATE_OPENBLAS_PREFIX "cblas_sgemm"),
           library.function<OpenBlas::Gemm<double>>(HORNGATE_OPENBLAS_PREFIX "cblas_dgemm"),
@@ -96,8 +101,35 @@ constexpr int64_t kWorthwhile = int64_t{1} << 20, kLarge = int64_t{1} << 24;  //
 By fastest(bool transpose_b, int64_t m, int64_t n, int64_t k) {
   const int64_t products = m * n * k;
   if (gemm_lanes() < kWide || n < (transpose_b ? 128 : 32) || products < kWorthwhile)
-    return By::openblas;
-  return products > kLarge ? By::onednn : By::ours;
+    return openblas().is_there() ? By::openblas : By::ours;
+  return products > kLarge && onednn::library().is_there() ? By::onednn : By::ours;
+}
+
+/// What OpenBLAS does, where it was left out and our own loops have nothing.
+template <class T>
+void plain_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const T* a,
+                int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, bool add) {
+  const int64_t b_row = transpose_b ? 1 : ldb, b_column = transpose_b ? ldb : 1;
+  for (int64_t i = 0; i < m; ++i) {
+    T* row = c + i * ldc;
+    if (!add) std::fill_n(row, n, T{0});
+    for (int64_t l = 0; l < k; ++l) {
+      const T x = transpose_a ? a[l * lda + i] : a[i * lda + l];
+      for (int64_t j = 0; j < n; ++j) row[j] += x * b[l * b_row + j * b_column];
+    }
+  }
+}
+
+template <class T>
+void plain_gemv(bool transpose, int64_t rows, int64_t cols, const T* a, int64_t lda, const T* x,
+                int64_t incx, T* y, int64_t incy) {
+  if (transpose) std::swap(rows, cols);
+  for (int64_t i = 0; i < rows; ++i) {
+    T sum = 0;
+    for (int64_t j = 0; j < cols; ++j)
+      sum += (transpose ? a[j * lda + i] : a[i * lda + j]) * x[j * incx];
+    y[i * incy] = sum;
+  }
 }
 
 /// oneDNN's generated product moves the stack pointer into a buffer of its own: a signal handler running on that stack
@@ -163,6 +195,8 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
     }
     case By::openblas: break;
   }
+  if (!openblas().is_there())
+    return plain_gemm(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc, add);
   expect_buffer();
   openblas().sgemm(kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m),
                    static_cast<int>(n), static_cast<int>(k), 1.0f, a, static_cast<int>(lda), b,
@@ -172,6 +206,8 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const double* a,
           int64_t lda, const double* b, int64_t ldb, double* c, int64_t ldc, bool add) {
   const ForkHold hold;
+  if (!openblas().is_there())
+    return plain_gemm(transpose_a, transpose_b, m, n, k, a, lda, b, ldb, c, ldc, add);
   expect_buffer();
   openblas().dgemm(kRowMajor, code(transpose_a), code(transpose_b), static_cast<int>(m),
                    static_cast<int>(n), static_cast<int>(k), 1.0, a, static_cast<int>(lda), b,
@@ -181,6 +217,7 @@ void gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, c
 void gemv(bool transpose, int64_t rows, int64_t cols, const float* a, int64_t lda, const float* x,
           int64_t incx, float* y, int64_t incy) {
   const ForkHold hold;
+  if (!openblas().is_there()) return plain_gemv(transpose, rows, cols, a, lda, x, incx, y, incy);
   expect_buffer();
   openblas().sgemv(kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0f,
                    a, static_cast<int>(lda), x, static_cast<int>(incx), 0.0f, y,
@@ -190,6 +227,7 @@ void gemv(bool transpose, int64_t rows, int64_t cols, const float* a, int64_t ld
 void gemv(bool transpose, int64_t rows, int64_t cols, const double* a, int64_t lda, const double* x,
           int64_t incx, double* y, int64_t incy) {
   const ForkHold hold;
+  if (!openblas().is_there()) return plain_gemv(transpose, rows, cols, a, lda, x, incx, y, incy);
   expect_buffer();
   openblas().dgemv(kRowMajor, code(transpose), static_cast<int>(rows), static_cast<int>(cols), 1.0,
                    a, static_cast<int>(lda), x, static_cast<int>(incx), 0.0, y,

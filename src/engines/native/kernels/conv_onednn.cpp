@@ -378,7 +378,7 @@ bool others_are_faster(const ConvShape& s, ConvResult result) {
 }  // namespace
 
 KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result) {
-  if (others_are_faster(shape, result)) return nullptr;
+  if (others_are_faster(shape, result) || !onednn::library().is_there()) return nullptr;
   const onednn::OneThread one_thread;
   // oneDNN does not check whether it got memory, so make sure there is some.
   (void)Storage::allocate(size_t{1} << 20);
