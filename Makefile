@@ -16,7 +16,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate docs test-notebooks format asan tsan coverage reliability clean
+.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate docs test-notebooks format asan tsan coverage reliability wheel test-wheel clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -102,5 +102,11 @@ coverage: $(SETUP) ## which lines and branches the tests reach
 reliability: build ## run the scorecard of docs/reliability.md, hours of it (ROWS="fork ctrl_c": some rows)
 	@.venv/bin/python tools/reliability.py $(ROWS)
 
+wheel: $(SETUP) ## build what goes to PyPI into dist/: source distribution, wheels (docs/release.md)
+	@tools/wheel.sh $(JOBS)
+
+test-wheel: $(SETUP) ## test what `make wheel` built, in fresh environments without a compiler
+	@tests/wheel/run.sh dist
+
 clean: ## remove build trees, keep .venv
-	@rm -rf build build-dev build-asan build-tsan build-coverage
+	@rm -rf build build-dev build-asan build-tsan build-coverage build-wheel

@@ -72,7 +72,6 @@ add_library(horngate_xbyak INTERFACE)
 target_include_directories(horngate_xbyak SYSTEM INTERFACE "${XBYAK_INCLUDE_DIR}")
 
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 

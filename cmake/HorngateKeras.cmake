@@ -22,7 +22,7 @@ add_library(horngate_keras SHARED $<TARGET_OBJECTS:horngate_keras_objects>)
 add_library(Horngate::keras ALIAS horngate_keras)
 # Users know it as Horngate::keras, whether it is built here or was installed.
 set_target_properties(horngate_keras PROPERTIES
-  EXPORT_NAME keras LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN")
+  VERSION ${HORNGATE_ABI} SOVERSION ${HORNGATE_ABI} EXPORT_NAME keras LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN")
 target_link_libraries(horngate_keras PUBLIC Horngate::horngate PRIVATE horngate_files)
 if(NOT HORNGATE_SANITIZE)
   target_link_options(horngate_keras PRIVATE -Wl,--no-undefined)

@@ -42,7 +42,7 @@ target_include_directories(horngate_objects
   PRIVATE "${PROJECT_SOURCE_DIR}/src")
 set(horngate_libraries
   horngate_files horngate_dnnl horngate_openblas horngate_highway horngate_xbyak nlohmann_json::nlohmann_json
-  OpenMP::OpenMP_CXX Threads::Threads ${CMAKE_DL_LIBS})
+  horngate_openmp Threads::Threads ${CMAKE_DL_LIBS})
 target_link_libraries(horngate_objects PRIVATE ${horngate_libraries})
 
 add_library(horngate SHARED $<TARGET_OBJECTS:horngate_objects>)
@@ -58,4 +58,5 @@ if(NOT HORNGATE_SANITIZE)
   target_link_options(horngate PRIVATE -Wl,--no-undefined)
 endif()
 # Libraries that are loaded later are found beside ours.
-set_target_properties(horngate PROPERTIES LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN")
+set_target_properties(horngate PROPERTIES LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN" BUILD_RPATH "$ORIGIN"
+  VERSION ${HORNGATE_ABI} SOVERSION ${HORNGATE_ABI})

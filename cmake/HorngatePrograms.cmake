@@ -15,14 +15,14 @@ if(EXISTS "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
   target_compile_definitions(horngate-cli PRIVATE HORNGATE_VERSION="${PROJECT_VERSION}")
   target_include_directories(horngate-cli PRIVATE "${PROJECT_SOURCE_DIR}/src")
   target_link_libraries(horngate-cli PRIVATE Horngate::keras nlohmann_json::nlohmann_json)
+  if(HORNGATE_GLIBC)
+    horngate_portable_program(horngate-cli)
+  endif()
+  install(TARGETS horngate-cli RUNTIME COMPONENT runtime)
   if(SKBUILD)
-    # pip puts it on PATH; from there the library is inside the package.
-    set(package "lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages/horngate")
-    set_target_properties(horngate-cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${package}/lib")
-    target_compile_definitions(horngate-cli PRIVATE HORNGATE_PACKAGE="${package}")
-    install(TARGETS horngate-cli RUNTIME DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT runtime)
+    # The package folder has it as bin/horngate; this one is on PATH.
+    install(PROGRAMS python/command/horngate DESTINATION "${SKBUILD_SCRIPTS_DIR}" COMPONENT runtime)
   else()
-    install(TARGETS horngate-cli RUNTIME COMPONENT runtime)
     # `horngate engines install` is a Python program that needs nothing but Python.
     install(DIRECTORY python/horngate/_installer/ DESTINATION share/horngate/installer
       COMPONENT runtime FILES_MATCHING PATTERN "*.py" PATTERN "*.json")

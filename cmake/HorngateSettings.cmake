@@ -25,6 +25,14 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 
+# In the libraries' file names: programs built with 0.1.x run with every 0.1.y, from 1.0 on with every 1.y
+# (docs/release.md). No third number, as a wheel cannot hold links.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(HORNGATE_ABI "0.${PROJECT_VERSION_MINOR}")
+else()
+  set(HORNGATE_ABI "${PROJECT_VERSION_MAJOR}")
+endif()
+
 # The build tree can be moved, and so can what is installed.
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 # A wheel holds the library in its package folder; lib64 or a Debian triplet would only hide it.
@@ -42,7 +50,8 @@ if(NOT Python_EXECUTABLE AND EXISTS "${PROJECT_SOURCE_DIR}/.venv/bin/python")
   set(Python_EXECUTABLE "${PROJECT_SOURCE_DIR}/.venv/bin/python")
 endif()
 if(SKBUILD OR HORNGATE_BUILD_PYTHON)
-  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+  # scikit-build-core names the stable ABI here if the wheel is for all Pythons from some version on.
+  find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module ${SKBUILD_SABI_COMPONENT})
 else()
   find_package(Python 3.11 QUIET COMPONENTS Interpreter)
 endif()

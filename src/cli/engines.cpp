@@ -11,12 +11,8 @@ namespace fs = std::filesystem;
 
 /// The installer needs no Python module, only its folder: in a build tree, an installation, or a wheel.
 fs::path installer() {
-  std::vector<const char*> places = {"../python/horngate/_installer",
-                                     "../share/horngate/installer"};
-#ifdef HORNGATE_PACKAGE
-  places.push_back("../" HORNGATE_PACKAGE "/_installer");
-#endif
-  for (const char* place : places) {
+  for (const char* place :
+       {"../python/horngate/_installer", "../share/horngate/installer", "../_installer"}) {
     const fs::path folder = program_folder() / place;
     std::error_code ignored;
     if (fs::exists(folder / "__main__.py", ignored)) return folder.lexically_normal();

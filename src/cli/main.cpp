@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <map>
 
 #include "commands.h"
@@ -11,10 +12,10 @@ namespace {
 
 /// In a Python environment, also finds engines that pip installed there.
 void use_environment() {
-#ifdef HORNGATE_PACKAGE
-  const auto site = (horngate::cli::program_folder() / ".." / HORNGATE_PACKAGE / "..");
-  setenv("HORNGATE_PYTHON_PATHS", site.lexically_normal().c_str(), 0);
-#endif
+  const auto package = horngate::cli::program_folder() / "..";
+  std::error_code ignored;
+  if (std::filesystem::exists(package / "__init__.py", ignored))
+    setenv("HORNGATE_PYTHON_PATHS", (package / "..").lexically_normal().c_str(), 0);
 }
 
 constexpr const char* kUsage =
