@@ -4,6 +4,7 @@ import ast
 import pathlib
 
 import declarations
+import functions_doc
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -24,9 +25,7 @@ def standing_signature(name):
     """What the catalogue says; where Keras 2.3.1 made it longer, that."""
     if name in BEYOND or name in OWN:
         return BEYOND.get(name) or OWN[name]
-    entry = FUNCTIONS[name]
-    newer = entry["keras_2_3_1"]
-    return newer if "(" in newer else entry["signature"]
+    return functions_doc.standing_signature(FUNCTIONS[name])
 
 
 def arguments_of(signature, missing):

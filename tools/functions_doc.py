@@ -49,9 +49,15 @@ ROW = "| `{signature}` | `{header}` | {ages} | {old} | {gradient} |"
 TABLE = "| Function | C++ | Keras | Old spellings | Gradient |\n|---|---|---|---|---|"
 
 
+# Arguments that no Keras has, behind those of the catalogue.
+ADDED = {"gradients": "strict=False"}
+
+
 def standing_signature(entry):
     newer = entry["keras_2_3_1"]
     text = newer if "(" in newer else entry["signature"]
+    if entry["name"] in ADDED:
+        text = f"{text[:-1]}, {ADDED[entry['name']]})"
     return entry["name"] + text[text.index("(") :]
 
 

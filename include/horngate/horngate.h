@@ -9,6 +9,7 @@
 #include "horngate/config.h"
 #include "horngate/engines.h"
 #include "horngate/error.h"
+#include "horngate/explain.h"
 #include "horngate/export_onnx.h"
 #include "horngate/function.h"
 #include "horngate/ops/control.h"

@@ -34,19 +34,18 @@ _keras_compat.watch()
 
 def __getattr__(name):
     # Not one of the backend's functions, and therefore not among the names that Keras copies.
-    if name == "export_onnx":
-        from horngate.export import export_onnx
+    places = {
+        "explain_gradient": "look",
+        "export_onnx": "export",
+        "load": "files",
+        "save": "files",
+        "set_engine": "_engine_choice",
+    }
+    if name not in places:
+        raise AttributeError(f"module 'horngate' has no attribute {name!r}")
+    from importlib import import_module
 
-        return export_onnx
-    if name in ("load", "save"):
-        from horngate import files
-
-        return getattr(files, name)
-    if name == "set_engine":
-        from horngate._engine_choice import set_engine
-
-        return set_engine
-    raise AttributeError(f"module 'horngate' has no attribute {name!r}")
+    return getattr(import_module(f"horngate.{places[name]}"), name)
 
 
 # Importing a part of the package makes it an attribute; remove it, as it can still be imported by

@@ -8,10 +8,11 @@ import numpy as np
 
 from horngate.backend import *
 from horngate.backend import __all__ as __all__
-from horngate.typing import ArrayLike, Function, Variable
+from horngate.typing import ArrayLike, Function, Tensor, Variable
 
 __version__: str
 
+def explain_gradient(loss: Tensor, x: Tensor) -> str: ...
 def export_onnx(function: Function, path: str | os.PathLike[str]) -> None: ...
 @overload
 def load(path: str | os.PathLike[str]) -> dict[str, np.ndarray]: ...

@@ -81,15 +81,19 @@ def function(
     )
 
 
-def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor | None]:
+def gradients(
+    loss: Tensor, variables: Tensor | Sequence[Tensor], strict: bool = False
+) -> list[Tensor | None]:
     """Gives the derivatives of a loss.
 
     Args:
         loss: tensor; one that is not scalar counts as its sum.
         variables: list of tensors to differentiate by, or one.
+        strict: whether a ValueError says why, where there would be a None.
 
     Returns:
-        List with a tensor for each of them, None where the loss does not depend on it.
+        List with a tensor for each of them, None where the loss does not depend on it
+        (`K.explain_gradient` says why).
 
     Example:
         >>> w = K.variable([1., 2.])
@@ -101,7 +105,7 @@ def gradients(loss: Tensor, variables: Tensor | Sequence[Tensor]) -> list[Tensor
         variables = [variables]
     if not hasattr(variables, "__iter__"):
         raise _wrong("gradients: variables", "a tensor or a list of tensors", variables)
-    return _hg.gradients(loss, list(variables))
+    return _hg.gradients(loss, list(variables), strict)
 
 
 @overload

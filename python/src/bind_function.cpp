@@ -3,6 +3,7 @@
 
 #include "call.h"
 #include "function.h"
+#include "horngate/explain.h"
 #include "horngate/function.h"
 #include "horngate/ops/variables.h"
 #include "horngate/save.h"
@@ -102,10 +103,16 @@ void bind_function(nb::module_& m) {
   m.def("eval", &eval_tensor, "Value of a tensor that needs no feeds.");
   m.def("batch_get_value", &get_values, "Values of variables, all of one moment.");
   m.def("batch_set_value", &set_values, "Sets (variable, value) pairs, all at once.");
-  m.def("gradients", [](Any loss, Any variables) {
+  m.def("gradients", [](Any loss, Any variables, Any strict) {
     Call call("gradients");
     const Tensor l = call.tensor(loss);
-    return call.results(gradients(l, call.tensor_list(variables, "variables")));
+    return call.results(
+        gradients(l, call.tensor_list(variables, "variables"), {.strict = call.truth(strict)}));
+  });
+  m.def("explain_gradient", [](Any loss, Any x) {
+    Call call("explain_gradient");
+    const Tensor l = call.tensor(loss), target = call.tensor(x);
+    return nb::steal(readable(explain_gradient(l, target)));
   });
   m.def("update", [](Any x, Any new_x) {
     Call call("update");

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 #include "api/args.h"
+#include "grad/explain.h"
 #include "grad/reverse.h"
+#include "horngate/explain.h"
 #include "plan/function_impl.h"
 
 namespace horngate {
@@ -63,35 +64,6 @@ void set_values(std::vector<std::pair<Variable, Array>> values) {
   for (VariableState* v : sorted) v->guard.unlock();
 }
 
-/// Says why nothing flows from the loss to a target: names the first node on the way that has no
-/// gradient.
-[[noreturn]] void explain_disconnected(const Tensor& loss, const Tensor& target) {
-  std::vector<const Node*> stack{loss.node()}, order;
-  std::unordered_set<const Node*> seen{loss.node()};
-  while (!stack.empty()) {
-    const Node* n = stack.back();
-    stack.pop_back();
-    order.push_back(n);
-    for (const Tensor& t : n->in)
-      if (seen.insert(t.node()).second) stack.push_back(t.node());
-  }
-  std::sort(order.begin(), order.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
-  std::unordered_set<const Node*> depends{target.node()};
-  const Node* blocker = nullptr;
-  for (const Node* n : order)
-    for (const Tensor& t : n->in)
-      if (depends.count(t.node())) {
-        depends.insert(n);
-        if (!blocker && ((primitive(n->prim).flags & kNoGradient) || !is_float(n->out[0].dtype)))
-          blocker = n;
-      }
-  const char* kind = target.node()->prim == Prim::variable ? "variable" : "tensor";
-  check(blocker != nullptr, "gradients (strict)", "the loss does not depend on ", kind, " \"",
-        target.name(), "\".");
-  fail("gradients (strict)", primitive(blocker->prim).name, " has no gradient (node \"",
-       display_name(*blocker), "\", between the loss and ", kind, " \"", target.name(), "\").");
-}
-
 }  // namespace
 
 Update::Update(const Variable& variable, const Tensor& value) : op_(update(variable, value)) {}
@@ -119,8 +91,20 @@ Tensors gradients(const Tensor& loss, const std::vector<Tensor>& variables,
   if (is_float(loss.dtype())) out = reverse({loss}, {prim::full_like(loss, 1.0)}, variables, false);
   if (options.strict)
     for (size_t i = 0; i < out.size(); ++i)
-      if (!out[i].defined()) explain_disconnected(loss, variables[i]);
+      if (!out[i].defined())
+        fail("gradients (strict)", explain_gradient_of(loss, variables[i]).text);
   return out;
+}
+
+std::string explain_gradient(const Tensor& loss, const Tensor& x) {
+  check(loss.defined(), "explain_gradient", "the loss is empty.");
+  check(x.defined(), "explain_gradient", "x is empty.");
+  const CalledAs called("gradients");
+  const GradientReport report = explain_gradient_of(loss, x);
+  const char* start = "The gradient is not None: ";
+  if (report.kind == GradientReport::none) start = "The gradient is None because ";
+  if (report.kind == GradientReport::zero) start = "The gradient is zero everywhere because ";
+  return start + report.text;
 }
 
 Array eval(const Tensor& x) {

@@ -20,7 +20,9 @@ struct Entry {
 
 class Walk {
  public:
-  Walk(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut) {
+  Walk(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut,
+       std::vector<WalkStep>* notes = nullptr)
+      : notes_(notes) {
     collect(roots, targets, cut);
     mark_live(cut);
     for (size_t i = 0; i < roots.size(); ++i) accumulate(roots[i], seeds[i]);
@@ -33,15 +35,23 @@ class Walk {
     }
   }
 
-  Tensor cotangent(const Tensor& t) {
-    const Entry* e = entry(t);
-    return !e || e->dy.empty() ? Tensor() : e->dy[t.index()];
+  Tensors cotangents(const Tensors& targets) {
+    Tensors out;
+    for (const Tensor& t : targets) {
+      const Entry* e = entry(t);
+      out.push_back(!e || e->dy.empty() ? Tensor() : e->dy[t.index()]);
+    }
+    return out;
   }
 
  private:
   Entry* entry(const Tensor& t) {
     const uint32_t at = index_.find(t.node());
     return at == NodeIndex::kNone ? nullptr : &entries_[at];
+  }
+
+  bool ends_at(const Node& n) const {
+    return (primitive(n.prim).flags & kNoGradient) != 0 && !notes_;
   }
 
   /// Nodes between roots and targets. Nothing older than the oldest target can depend on one.
@@ -66,7 +76,7 @@ class Walk {
       const Node* n = stack.back();
       stack.pop_back();
       if (cut && index_.find(n) == kVisitedTarget) continue;
-      if (primitive(n->prim).flags & kNoGradient) continue;
+      if (ends_at(*n)) continue;
       for (const Tensor& t : n->in) visit(t.node());
     }
     std::sort(found.begin(), found.end(),
@@ -85,7 +95,7 @@ class Walk {
     for (Entry& e : entries_) {
       e.live = e.is_target;
       if (e.live && cut) continue;
-      if (primitive(e.node->prim).flags & kNoGradient) continue;
+      if (ends_at(*e.node)) continue;
       for (const Tensor& t : e.node->in) {
         const Entry* from = entry(t);
         if (from && from->live) e.live = true;
@@ -111,10 +121,10 @@ class Walk {
     if (n.prim == Prim::tape) {
       const uint32_t at = index_.find(n.in[0].node());
       if (at != NodeIndex::kNone) tapes_[at].push_back({n.as<attrs::tape>().inner.tensor, e.dy[0]});
-      return;
+      return note(n, e.dy, {e.dy[0]});
     }
     const Primitive& p = primitive(n.prim);
-    if (p.flags & kNoGradient) return;
+    if (p.flags & kNoGradient) return note(n, e.dy, {});
     const CalledInstead called(n.name.function ? n.name.function : called_function);
     const std::span<const Tensor> dy(e.dy.data(), e.dy.size());
     Tensors dx;
@@ -124,8 +134,13 @@ class Walk {
       dx = through_decomposition(n, p, dy);
     invariant(dx.size() == n.in.size(), p.name, " gave ", dx.size(), " gradients for ", n.in.size(),
               " operands");
+    note(n, e.dy, dx);
     for (size_t i = 0; i < dx.size(); ++i)
       if (dx[i].defined()) accumulate(n.in[i], dx[i]);
+  }
+
+  void note(const Node& n, const SmallVec<Tensor, 1>& dy, const Tensors& dx) {
+    if (notes_) notes_->push_back({&n, Tensors(dy.begin(), dy.end()), dx});
   }
 
   static Tensors through_decomposition(const Node& n, const Primitive& p,
@@ -145,6 +160,7 @@ class Walk {
     return dx;
   }
 
+  std::vector<WalkStep>* const notes_;
   std::vector<Entry> entries_;
   NodeIndex index_;
   std::unordered_map<size_t, std::vector<TapeCotangent>> tapes_;  // by entry
@@ -153,10 +169,12 @@ class Walk {
 }  // namespace
 
 Tensors reverse(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut) {
-  Walk walk(roots, seeds, targets, cut);
-  Tensors out;
-  for (const Tensor& t : targets) out.push_back(walk.cotangent(t));
-  return out;
+  return Walk(roots, seeds, targets, cut).cotangents(targets);
+}
+
+Tensors reverse_noting(const Tensors& roots, const Tensors& seeds, const Tensors& targets, bool cut,
+                       std::vector<WalkStep>& steps) {
+  return Walk(roots, seeds, targets, cut, &steps).cotangents(targets);
 }
 
 }  // namespace horngate

@@ -176,7 +176,7 @@ TEST(Gradients, DisconnectedGivesNoneAndStrictSaysWhy) {
     EXPECT_NE(std::string(e.what()).find("gradients (strict): argmax has no gradient (node \""),
               std::string::npos)
         << e.what();
-    EXPECT_NE(std::string(e.what()).find("between the loss and variable \"kernel\")."),
+    EXPECT_NE(std::string(e.what()).find("between the loss and variable \"kernel\"): "),
               std::string::npos)
         << e.what();
   }

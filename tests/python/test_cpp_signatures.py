@@ -22,7 +22,6 @@ NAMES = sorted({*functions_catalogue.NAMES} - set(PYTHON_ONLY))
 NAME = {"switch": "switch_"}
 EXTRA = {
     "function": ["name"],  # of kwargs
-    "gradients": ["strict"],  # what Python has no place for
 }
 
 

@@ -20,6 +20,7 @@ def _items():
     """All changes. Loaded when Keras takes us, so that programs without Keras do not pay for them."""
     from horngate.keras_compat import (  # noqa: F401
         _cudnn,
+        _gradients,
         _h5py,
         _keras,
         _metrics,
