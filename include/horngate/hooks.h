@@ -16,7 +16,8 @@ HORNGATE_API void set_interrupt_check(int (*check)());
 /// Receives the lines of print_tensor, on the calling thread, while locks of variables are held: it may wait
 /// only for what no caller of the library holds. If unset, they go to standard error.
 HORNGATE_API void set_print_handler(LineHandler handler);
-/// Receives warnings, under the same rule. If unset, they are dropped.
+/// Receives warnings, under the same rule, unless there is a handler of set_log_handler. If unset, they go to standard
+/// error.
 HORNGATE_API void set_warning_handler(LineHandler handler);
 
 /// The value of a tensor that needs no feeds, always computed by native: initial values of variables have the

@@ -7,11 +7,13 @@
 
 #include "horngate/array.h"
 #include "horngate/config.h"
+#include "horngate/cpus.h"
 #include "horngate/engines.h"
 #include "horngate/error.h"
 #include "horngate/explain.h"
 #include "horngate/export_onnx.h"
 #include "horngate/function.h"
+#include "horngate/log.h"
 #include "horngate/ops/control.h"
 #include "horngate/ops/conv.h"
 #include "horngate/ops/ctc.h"

@@ -40,6 +40,7 @@ def __getattr__(name):
         "load": "files",
         "save": "files",
         "set_engine": "_engine_choice",
+        "set_log_handler": "_log",
     }
     if name not in places:
         raise AttributeError(f"module 'horngate' has no attribute {name!r}")

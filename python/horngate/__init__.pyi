@@ -1,7 +1,8 @@
 """The functions of the Keras backend, and the few names that are not among them."""
 
+import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import overload
 
 import numpy as np
@@ -25,3 +26,4 @@ def save(
     arrays: Mapping[str, ArrayLike | Variable] | Sequence[Variable] | ArrayLike | Variable,
 ) -> None: ...
 def set_engine(name: str) -> None: ...
+def set_log_handler(handler: logging.Logger | Callable[[str, str], object] | None) -> None: ...

@@ -6,6 +6,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "horngate/cpus.h"
 #include "horngate/engines.h"
 #include "sections.h"
 #include "text.h"
@@ -119,6 +120,14 @@ void bind_config(nb::module_& m) {
       out.append(row);
     }
     return out;
+  });
+  m.def("cpu_limits", [] {
+    const CpuLimits limits = cpu_limits();
+    nb::dict found;
+    found["allowed"] = limits.allowed;
+    found["quota"] = limits.quota;
+    found["threads"] = limits.threads;
+    return found;
   });
   m.attr("version") = HORNGATE_VERSION;
 }

@@ -55,6 +55,7 @@ Program* program_of(PyObject* object) { return reinterpret_cast<PyFunction*>(obj
 constexpr const char* kPrintStream = "stdout";
 
 thread_local std::vector<std::string> pending_warnings;
+PyObject* log_handler = nullptr;  // takes them in place of Python's warnings
 
 /// Called by the library while the GIL is released. The error stays set for whoever takes the GIL
 /// again.
@@ -412,7 +413,12 @@ void show_warnings() {
   while (!pending_warnings.empty()) {
     const std::string text = std::move(pending_warnings.front());
     pending_warnings.erase(pending_warnings.begin());
-    if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) {
+    const auto show = [&] {
+      if (!log_handler) return PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) == 0;
+      return nb::steal(PyObject_CallFunction(log_handler, "ss", "warning", text.c_str()))
+          .is_valid();
+    };
+    if (!show()) {
       pending_warnings.clear();
       nb::raise_python_error();
     }
@@ -446,6 +452,14 @@ void init_function(nb::module_& m) {
       "profile_start",
       [](nb::bytes path) { profile_start(std::string(path.c_str(), path.size())); },
       "See horngate.profile.trace.");
+  m.def(
+      "set_log_handler",
+      [](Any handler) {
+        PyObject* before = log_handler;
+        log_handler = handler.is_none() ? nullptr : Py_NewRef(handler.ptr());
+        Py_XDECREF(before);
+      },
+      "See horngate._log.set_log_handler.");
   m.def("profile_stop", &profile_stop, "See horngate.profile.trace.");
   hooks::set_interrupt_check(&check_signals);
   hooks::set_print_handler(&print_line);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <mutex>
 #include <vector>
 
@@ -14,6 +13,7 @@
 #include "ir/check.h"
 #include "ir/environment.h"
 #include "ir/fork.h"
+#include "ir/warn.h"
 
 namespace horngate {
 namespace {
@@ -61,8 +61,8 @@ State& loaded() {
 }
 
 std::string line_of(std::string_view engine) {
-  if (const KnownEngine* known = known_engine(engine)) return text_of(known->line, '\n');
-  return text_of("Using ", engine, " backend.\n");
+  if (const KnownEngine* known = known_engine(engine)) return std::string(known->line);
+  return text_of("Using ", engine, " backend.");
 }
 
 }  // namespace
@@ -139,10 +139,12 @@ void set_quiet(bool quiet) { state().quiet = quiet; }
 void announce_engine(std::string_view name) {
   State& s = state();
   if (s.quiet || environment_flag("HORNGATE_QUIET")) return;
-  const std::lock_guard lock(state_mutex);
-  if (std::find(s.announced.begin(), s.announced.end(), name) != s.announced.end()) return;
-  s.announced.emplace_back(name);
-  std::fputs(line_of(name).c_str(), stderr);
+  {
+    const std::lock_guard lock(state_mutex);
+    if (std::find(s.announced.begin(), s.announced.end(), name) != s.announced.end()) return;
+    s.announced.emplace_back(name);
+  }
+  inform(line_of(name));
 }
 
 void reset_settings() {

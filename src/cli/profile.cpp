@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
-#include <thread>
 
 #include "child.h"
 #include "commands.h"
+#include "horngate/cpus.h"
 #include "horngate/error.h"
 #include "limits.h"
 
@@ -66,10 +66,8 @@ std::map<std::string, Row> rows_of(const nlohmann::json& trace) {
 
 void print_table(const nlohmann::json& trace, size_t top) {
   const std::map<std::string, Row> rows = rows_of(trace);
-  const char* set = std::getenv("HORNGATE_NUM_THREADS");
-  const int threads =
-      set ? std::max(1, std::atoi(set)) : static_cast<int>(std::thread::hardware_concurrency());
-  const Limits limits = measure_limits(std::max(1, threads));
+  const int threads = cpu_limits().threads;
+  const Limits limits = measure_limits(threads);
   std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
   std::sort(sorted.begin(), sorted.end(),
             [](const auto& a, const auto& b) { return a.second.own > b.second.own; });

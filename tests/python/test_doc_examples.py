@@ -1,16 +1,22 @@
 """The examples in the docstrings run and give what they say."""
 
 import doctest
+import logging
 
 import horngate as K
 import numpy as np
 import pytest
 
+# Beside the functions of the backend; their examples need no file.
+OTHERS = ["explain_gradient", "set_log_handler"]
 
-@pytest.mark.parametrize("name", sorted(K.__all__))
+GLOBALS = {"K": K, "np": np, "logging": logging}
+
+
+@pytest.mark.parametrize("name", [*sorted(K.__all__), *OTHERS])
 def test_example(name):
     function = getattr(K, name)
-    examples = doctest.DocTestFinder(recurse=False).find(function, name, globs={"K": K, "np": np})
+    examples = doctest.DocTestFinder(recurse=False).find(function, name, globs=GLOBALS)
     assert examples and examples[0].examples, f"{name} has no example"
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     report = []

@@ -3,7 +3,6 @@
 // joined: at exit the process simply ends. If the system gives fewer threads than asked for, it works with those.
 #include "engines/native/threads.h"
 
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -19,7 +18,7 @@
 #include "engines/native/callers.h"
 #include "engines/native/shares.h"
 #include "ir/check.h"
-#include "ir/environment.h"
+#include "ir/cpus.h"
 #include "ir/fork.h"
 #include "ir/interrupt.h"
 #include "ir/warn.h"
@@ -37,14 +36,6 @@ thread_local bool may_stop = false;       // whether its loops can be interrupte
 thread_local int own_calls = 0;           // its share of active_callers
 std::atomic<int> active_callers{0};
 std::atomic<int> wanted_threads{0};
-
-int default_threads() {
-  if (const int64_t n = environment_count("HORNGATE_NUM_THREADS", kMostThreads))
-    return static_cast<int>(n);
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 class Pool {
  public:
