@@ -1,6 +1,7 @@
 // Starts programs and waits for them, passing signals on.
 #include "child.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -26,10 +27,26 @@ ScopedVariable::~ScopedVariable() {
     unsetenv(name_.c_str());
 }
 
+namespace {
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
 int run_child(std::vector<std::string> command) {
-  std::vector<char*> argv;
-  for (std::string& word : command) argv.push_back(word.data());
-  argv.push_back(nullptr);
+  std::vector<char*> argv = pointers_to(command);
   std::fflush(stdout);
   static pid_t child;
   if (const int wrong = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
@@ -38,11 +55,31 @@ int run_child(std::vector<std::string> command) {
   signal(SIGINT, SIG_IGN);
   for (const int number : {SIGTERM, SIGHUP})
     signal(number, [](int caught) { kill(child, caught); });
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int code = exit_code_of(child);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_DFL);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return code;
+}
+
+Output output_of(std::vector<std::string> command) {
+  Output out;
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return out;
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::vector<char*> argv = pointers_to(command);
+  pid_t child = 0;
+  const int wrong = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  char part[4096];
+  for (ssize_t n = 0;
+       !wrong && ((n = read(ends[0], part, sizeof part)) > 0 || (n < 0 && errno == EINTR));)
+    if (n > 0) out.text.append(part, static_cast<size_t>(n));
+  close(ends[0]);
+  if (!wrong) out.code = exit_code_of(child);
+  return out;
 }
 
 }  // namespace horngate::cli

@@ -24,4 +24,11 @@ class ScopedVariable {
 /// the program. Throws std::system_error if it cannot be started.
 int run_child(std::vector<std::string> command);
 
+struct Output {
+  int code = 127;    // also if it could not be started
+  std::string text;  // of its standard output
+};
+/// Runs a program and returns what it wrote; standard error is dropped. For short questions.
+Output output_of(std::vector<std::string> command);
+
 }  // namespace horngate::cli

@@ -20,21 +20,6 @@ fs::path installer() {
   return {};
 }
 
-/// Tests run the Python module on the engine, but an installation for C++ has none. 0 if Python has it.
-int check_module(const std::string& who) {
-  constexpr int kNone = 77;
-  const int code =
-      run_python(who, {"-c",
-                       "import sys, importlib.util\n"
-                       "if importlib.util.find_spec('horngate') is None: sys.exit(77)"});
-  if (code != kNone) return code;
-  std::fprintf(stderr,
-               "%s: needs Horngate's Python module, which %s does not have: install it there with "
-               "pip, or set HORNGATE_PYTHON to a Python that has it.\n",
-               who.c_str(), find_python().c_str());
-  return 1;
-}
-
 /// Engines that were just installed must also open.
 int show_ready(const Arguments& words) {
   Arguments names = {"--only"};

@@ -2,6 +2,7 @@
 #include <horngate/keras.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "commands.h"
 
@@ -22,8 +23,21 @@ int show(const Arguments& arguments) {
   return 0;
 }
 
-int check(const Arguments& arguments) {
+int check(const Arguments& given) {
+  Arguments arguments = given;
+  const bool json = std::erase(arguments, "--json") > 0;
   const keras::Model model = loaded("check", arguments, true);
+  if (json) {
+    nlohmann::ordered_json all = {{"file", arguments[0]},
+                                  {"class", model.class_name()},
+                                  {"name", model.name()},
+                                  {"layers", model.layers().size()},
+                                  {"parameters", model.count_params()},
+                                  {"optimizer", nullptr}};
+    if (model.is_compiled()) all["optimizer"] = model.optimizer().class_name();
+    std::puts(all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    return 0;
+  }
   std::printf("%s: whole. %s \"%s\", %zu layers, %lld parameters", arguments[0].c_str(),
               model.class_name().c_str(), model.name().c_str(), model.layers().size(),
               static_cast<long long>(model.count_params()));

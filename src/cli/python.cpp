@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "child.h"
-
 namespace horngate::cli {
 namespace {
 
@@ -55,6 +53,25 @@ int run_python(const std::string& who, const std::vector<std::string>& words) {
                  command[0].c_str(), e.code().message().c_str());
     return 1;
   }
+}
+
+int check_module(const std::string& who) {
+  constexpr int kNone = 77;
+  const int code =
+      run_python(who, {"-c",
+                       "import sys, importlib.util\n"
+                       "if importlib.util.find_spec('horngate') is None: sys.exit(77)"});
+  if (code != kNone) return code;
+  std::fprintf(stderr,
+               "%s: needs Horngate's Python module, which %s does not have: install it there with "
+               "pip, or set HORNGATE_PYTHON to a Python that has it.\n",
+               who.c_str(), find_python().c_str());
+  return 1;
+}
+
+Output ask_python(const std::string& program) {
+  const ScopedVariable path("PYTHONPATH", python_path());
+  return output_of({find_python(), "-c", program});
 }
 
 }  // namespace horngate::cli

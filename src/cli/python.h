@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "child.h"
+
 namespace horngate::cli {
 
 /// The folder of this program's file.
@@ -16,5 +18,11 @@ std::string find_python();
 /// Runs Python with these arguments and returns its exit code; `who` begins the message if there is no
 /// Python.
 int run_python(const std::string& who, const std::vector<std::string>& words);
+
+/// 0 if Python has our module, which an installation for C++ lacks; else says so and returns an exit code.
+int check_module(const std::string& who);
+
+/// The standard output of the same, for short questions.
+Output ask_python(const std::string& program);
 
 }  // namespace horngate::cli

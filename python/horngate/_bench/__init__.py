@@ -1,0 +1,1 @@
+"""`horngate bench`: a minute's check of this machine, beside NumPy and what else is installed."""

@@ -1,0 +1,115 @@
+// What doctor finds out about the machine: CPU, threads, memory.
+#include <horngate/cpus.h>
+#include <horngate/error.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "doctor.h"
+
+namespace horngate::cli {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (const size_t colon = line.find(": ");
+        line.rfind("model name", 0) == 0 && colon != std::string::npos)
+      return line.substr(colon + 2);
+  return "unknown CPU";
+}
+
+void look_at_cpu(Findings& findings) {
+  const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool sse4 = __builtin_cpu_supports("sse4.2");
+  const char* best = avx512 ? "AVX-512" : avx2 ? "AVX2" : sse4 ? "SSE4" : "SSE2 alone";
+  findings.push_back({State::ok, "cpu", cpu_model() + ", " + best});
+  if (!avx2)
+    findings.back() = {State::note, "cpu",
+                       findings.back().text + ": several times slower than with AVX2",
+                       "In a virtual machine, ask for the CPU of the host (QEMU: -cpu host)."};
+  if (const char* set = std::getenv("HORNGATE_SIMD"); set && *set)
+    findings.push_back({State::note, "instructions",
+                        std::string("HORNGATE_SIMD=") + set + " holds them back",
+                        "Unset it unless that is meant."});
+}
+
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+void look_at_threads(Findings& findings) {
+  try {
+    const CpuLimits c = cpu_limits();
+    const char* set = std::getenv("HORNGATE_NUM_THREADS");
+    const bool is_set = set && *set;
+    std::string text = std::to_string(c.threads) + ": " + std::to_string(c.allowed) +
+                       (c.allowed == 1 ? " CPU" : " CPUs") + " may be used";
+    if (c.quota > 0) text += ", the control group grants " + short_number(c.quota);
+    if (is_set) text += "; HORNGATE_NUM_THREADS is set";
+    const bool too_many = c.threads > c.allowed || (c.quota > 0 && c.threads > c.quota + 1);
+    if (too_many)
+      findings.push_back(
+          {State::note, "threads", text,
+           "More threads than CPUs wait for each other: unset HORNGATE_NUM_THREADS."});
+    else
+      findings.push_back({State::ok, "threads", text});
+  } catch (const Error& e) {
+    findings.push_back({State::wrong, "threads", e.what(), "Unset it, or set it to a number."});
+    unsetenv("HORNGATE_NUM_THREADS");  // to look at the rest
+  }
+}
+
+/// Bytes in the first file of the list that has a number; 0 if none has.
+uint64_t first_number(std::initializer_list<const char*> files) {
+  for (const char* name : files)
+    if (std::ifstream file(name); file)
+      if (uint64_t bytes = 0; file >> bytes) return bytes;
+  return 0;
+}
+
+void look_at_memory(Findings& findings) {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t installed = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
+  const uint64_t granted =
+      first_number({"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"});
+  rlimit space{};
+  getrlimit(RLIMIT_AS, &space);
+  const auto gib = [](uint64_t bytes) {
+    return short_number(static_cast<double>(bytes) / (1 << 30)) + " GiB";
+  };
+  uint64_t least = installed;
+  std::string text = gib(installed);
+  if (granted > 0 && granted < installed) {
+    least = granted;
+    text += ", the control group grants " + gib(granted);
+  }
+  if (space.rlim_cur != RLIM_INFINITY) {
+    least = std::min<uint64_t>(least, space.rlim_cur);
+    text += ", the address space is limited to " + gib(space.rlim_cur) + " (ulimit -v)";
+  }
+  if (least < (uint64_t{1} << 30))
+    findings.push_back(
+        {State::note, "memory", text, "Plans keep up to 1 GiB: set HORNGATE_PLAN_BYTES to less."});
+  else
+    findings.push_back({State::ok, "memory", text});
+}
+
+}  // namespace
+
+void look_at_machine(Findings& findings) {
+  look_at_cpu(findings);
+  look_at_threads(findings);
+  look_at_memory(findings);
+}
+
+}  // namespace horngate::cli
