@@ -3,6 +3,21 @@
 set(HORNGATE_ENGINE_DIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/horngate/engines")
 set(horngate_engines "")
 
+# A module of those sources in the folder horngate/<kind> beside the library.
+function(horngate_plugin target kind)
+  add_library(${target} MODULE ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/horngate/${kind}"
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    INSTALL_RPATH "$ORIGIN;$ORIGIN/../..")
+  target_compile_options(${target} PRIVATE -Wall -Wextra)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  install(TARGETS ${target}
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/horngate/${kind}" COMPONENT runtime)
+endfunction()
+
 file(GLOB engine_sources CONFIGURE_DEPENDS src/engines/*/*.cpp)
 list(FILTER engine_sources EXCLUDE REGEX "/src/engines/native/")
 set(engine_names "")
@@ -17,18 +32,17 @@ foreach(name IN LISTS engine_names)
   set(sources "${engine_sources}")
   list(FILTER sources INCLUDE REGEX "/src/engines/${name}/")
   set(target horngate_engine_${name})
-  add_library(${target} MODULE ${sources})
-  set_target_properties(${target} PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY "${HORNGATE_ENGINE_DIR}"
-    CXX_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON
-    INSTALL_RPATH "$ORIGIN;$ORIGIN/../..")
-  target_compile_options(${target} PRIVATE -Wall -Wextra)
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
-  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  horngate_plugin(${target} engines ${sources})
   # What only this engine needs (flags, libraries) stands beside its sources.
   include("${PROJECT_SOURCE_DIR}/src/engines/${name}/engine.cmake" OPTIONAL)
-  install(TARGETS ${target}
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/horngate/engines" COMPONENT runtime)
   list(APPEND horngate_engines ${target})
+endforeach()
+
+# Communicators, in the same manner: each folder of src/comm/ knows include/horngate/comm.h alone.
+set(HORNGATE_COMM_DIR "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/horngate/comm")
+set(horngate_comms "")
+foreach(name IN ITEMS mpi threads)
+  file(GLOB sources CONFIGURE_DEPENDS src/comm/${name}/*.cpp)
+  horngate_plugin(horngate_comm_${name} comm ${sources})
+  list(APPEND horngate_comms horngate_comm_${name})
 endforeach()

@@ -1,0 +1,142 @@
+// Names, addresses and sockets of ranks.
+#include "comm/identity.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <functional>
+
+#include "ir/fork.h"
+
+namespace horngate::comm {
+namespace {
+
+// Sockets that a forked child must not have. A child may call nothing that locks, so it is a plain table.
+constexpr size_t kMostSockets = 1 << 16;
+constinit std::atomic<int> open_sockets[kMostSockets];  // fd + 1; 0: free
+
+void close_all() {
+  for (std::atomic<int>& entry : open_sockets) {
+    const int fd = entry.load(std::memory_order_relaxed) - 1;
+    if (fd < 0) continue;
+    ::close(fd);
+    entry.store(0, std::memory_order_relaxed);
+  }
+}
+
+[[maybe_unused]] const bool watching = (in_forked_child(close_all), true);
+
+void note(int fd) {
+  if (static_cast<size_t>(fd) < kMostSockets) open_sockets[fd].store(fd + 1);
+}
+
+sockaddr_in address_of(uint32_t address, uint16_t port) {
+  sockaddr_in out{};
+  out.sin_family = AF_INET;
+  out.sin_addr.s_addr = address;
+  out.sin_port = htons(port);
+  return out;
+}
+
+Socket connect_one(uint32_t address, uint16_t port, int milliseconds) {
+  Socket s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!s) return s;
+  const sockaddr_in to = address_of(address, port);
+  if (::connect(s.fd(), reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+    if (errno != EINPROGRESS) return {};
+    pollfd p = {s.fd(), POLLOUT, 0};
+    int wrong = 0;
+    socklen_t size = sizeof wrong;
+    if (::poll(&p, 1, milliseconds) != 1 ||
+        ::getsockopt(s.fd(), SOL_SOCKET, SO_ERROR, &wrong, &size) != 0 || wrong != 0)
+      return {};
+  }
+  const int on = 1;
+  ::setsockopt(s.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::setsockopt(s.fd(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  return s;
+}
+
+}  // namespace
+
+Identity own_identity() {
+  Identity id;
+  ::gethostname(id.host, sizeof id.host - 1);
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  id.machine = std::hash<std::string>()(boot.empty() ? id.host : boot);
+  struct stat s{};
+  id.network =
+      id.machine ^ (::stat("/proc/self/ns/net", &s) == 0 ? s.st_ino * 0x9e3779b97f4a7c15u : 0);
+  ifaddrs* all = nullptr;
+  size_t n = 0;
+  if (::getifaddrs(&all) == 0) {
+    for (const ifaddrs* i = all; i && n < id.addresses.size(); i = i->ifa_next)
+      if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
+          !(i->ifa_flags & IFF_LOOPBACK))
+        id.addresses[n++] = reinterpret_cast<const sockaddr_in*>(i->ifa_addr)->sin_addr.s_addr;
+    ::freeifaddrs(all);
+  }
+  if (::getrandom(id.token.data(), sizeof id.token, 0) != sizeof id.token) id.token = {};
+  return id;
+}
+
+Socket::Socket(int fd) : fd_(fd) {
+  if (fd_ >= 0) note(fd_);
+}
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+  if (this != &other) {
+    close();
+    fd_ = other.fd_;
+    other.fd_ = -1;
+  }
+  return *this;
+}
+
+void Socket::close() {
+  if (fd_ < 0) return;
+  // In a forked child it is closed already, and the number may be another file's.
+  const bool is_ours =
+      static_cast<size_t>(fd_) >= kMostSockets || open_sockets[fd_].exchange(0) != 0;
+  if (is_ours) ::close(fd_);
+  fd_ = -1;
+}
+
+Socket listen_anywhere(uint16_t& port) {
+  Socket s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in any = address_of(htonl(INADDR_ANY), 0);
+  socklen_t size = sizeof any;
+  if (!s || ::bind(s.fd(), reinterpret_cast<sockaddr*>(&any), size) != 0 ||
+      ::listen(s.fd(), 4096) != 0 ||
+      ::getsockname(s.fd(), reinterpret_cast<sockaddr*>(&any), &size) != 0)
+    return {};
+  port = ntohs(any.sin_port);
+  return s;
+}
+
+Socket connect_to(const Identity& self, const Identity& peer, int milliseconds) {
+  if (peer.port == 0) return {};
+  if (self.network == peer.network)
+    return connect_one(htonl(INADDR_LOOPBACK), peer.port, milliseconds);
+  for (const uint32_t address : peer.addresses)
+    if (address != 0)
+      if (Socket s = connect_one(address, peer.port, milliseconds)) return s;
+  return {};
+}
+
+}  // namespace horngate::comm

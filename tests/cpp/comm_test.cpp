@@ -1,0 +1,287 @@
+// Operations of ranks that are threads, against a serial computation; faults, and what they say.
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "comm/communicator.h"
+#include "comm_oracle.h"
+#include "ir/interrupt.h"
+
+namespace horngate::comm {
+namespace {
+
+using Body = std::function<void(Communicator&)>;
+
+/// One group of threads for each call.
+std::string fresh_group() {
+  static std::atomic<int> groups{0};
+  return "g" + std::to_string(++groups);
+}
+
+/// Runs the body on each of n ranks; options may differ from rank to rank.
+void on_ranks(int n, const Body& body, double timeout = 20,
+              const std::function<Options(int)>& more = {}) {
+  setenv("HORNGATE_COMM_PATH", HORNGATE_TEST_COMM_DIR, 1);
+  const std::string group = fresh_group();
+  std::vector<std::thread> threads;
+  for (int r = 0; r < n; ++r)
+    threads.emplace_back([&, r] {
+      Options options = {
+          {"group", group}, {"rank", std::to_string(r)}, {"ranks", std::to_string(n)}};
+      if (more)
+        for (auto& o : more(r)) options.push_back(o);
+      const auto c = Communicator::open("threads", options, {timeout});
+      body(*c);
+      c->close();
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Comm, RandomOperationsEqualASerialComputation) {
+  for (const int n : {1, 2, 3, 4, 7})
+    on_ranks(n, [](Communicator& c) {
+      for (uint64_t seed = 0; seed < 60; ++seed) {
+        const RandomCase one(seed, c.ranks());
+        EXPECT_EQ("", one.check(c)) << "seed " << seed;
+      }
+    });
+}
+
+std::vector<float> ones(size_t n) { return std::vector<float>(n, 1.0f); }
+
+Operation sum_of(std::vector<float>& x) {
+  Operation op;
+  op.kind = Kind::all_reduce;
+  op.in = op.out = x.data();
+  op.count = x.size();
+  return op;
+}
+
+TEST(Comm, OperationsRunInTheOrderInWhichTheyWereStarted) {
+  on_ranks(
+      3,
+      [](Communicator& c) {
+        std::vector<std::vector<float>> all;
+        for (int i = 0; i < 20; ++i) all.push_back(std::vector<float>(1000, static_cast<float>(i)));
+        std::vector<Communicator::Ticket> tickets;
+        for (auto& x : all) tickets.push_back(c.start(sum_of(x)));
+        c.wait(tickets[10]);
+        for (size_t i = 0; i <= 10; ++i) EXPECT_TRUE(c.is_done(tickets[i]));
+        auto more = ones(5);
+        c.run(sum_of(more));  // behind all of them
+        for (const auto& t : tickets) EXPECT_TRUE(c.is_done(t));
+        for (int i = 0; i < 20; ++i)
+          EXPECT_EQ(all[static_cast<size_t>(i)][999], static_cast<float>(3 * i));
+      },
+      20, [](int) { return Options{{"delay", "300"}}; });
+}
+
+TEST(Comm, SumsHaveTheOrderOfOneTree) {
+  // In float32 another order gives other bits: 1e8 + 1 is 1e8.
+  const float values[] = {1e8f, 1.0f, 1.0f, -1e8f, 1.0f};
+  on_ranks(5, [&](Communicator& c) {
+    std::vector<float> small = {values[c.rank()]}, large(3000000, values[c.rank()]);
+    c.run(sum_of(small));
+    c.run(sum_of(large));
+    const float expected = ((1e8f + 1.0f) + (1.0f + -1e8f)) + 1.0f;
+    EXPECT_EQ(small[0], expected);
+    EXPECT_EQ(large.front(), expected);
+    EXPECT_EQ(large.back(), expected);
+  });
+}
+
+TEST(Comm, APlaceInTheGroupIsKnown) {
+  on_ranks(3, [](Communicator& c) {
+    EXPECT_EQ(c.local_ranks(), 3);
+    EXPECT_EQ(c.local_rank(), c.rank());
+    EXPECT_FALSE(c.host(0).empty());
+    EXPECT_EQ(c.name_of(2), "rank 2 (host " + c.host(2) + ")");
+  });
+}
+
+TEST(Comm, ARankThatFailsIsNamedByAll) {
+  // It fails in its 5th exchange; two of them open the group.
+  on_ranks(
+      3,
+      [](Communicator& c) {
+        const std::string text = error_of([&] {
+          for (;;) {
+            auto x = ones(10);
+            c.run(sum_of(x));
+          }
+        });
+        if (c.rank() == 1)
+          EXPECT_EQ(text, "all_reduce: this rank gave up: failed on purpose");
+        else
+          EXPECT_EQ(text, "all_reduce: " + c.name_of(1) + " gave up: failed on purpose");
+        EXPECT_TRUE(c.is_broken());
+      },
+      20, [](int r) { return r == 1 ? Options{{"fail_at", "6"}} : Options{}; });
+}
+
+TEST(Comm, ARankThatNeverComesIsNamedAtTheDeadline) {
+  on_ranks(
+      3,
+      [](Communicator& c) {
+        auto x = ones(10);
+        c.run(sum_of(x));
+        if (c.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        const std::string text = error_of([&] { c.run(sum_of(x)); });
+        if (c.rank() != 2)
+          EXPECT_EQ(text, "all_reduce: not done after 1 s (HORNGATE_COMM_TIMEOUT); " +
+                              c.name_of(2) +
+                              " has not come to it: it has begun 1 operations of 2.");
+        else
+          EXPECT_NE(text, "no error");
+      },
+      1);
+}
+
+TEST(Comm, ARankThatEndsItsProgramEarlyIsNamed) {
+  on_ranks(3, [](Communicator& c) {
+    auto x = ones(10);
+    c.run(sum_of(x));
+    if (c.rank() == 0) return;
+    EXPECT_EQ(error_of([&] { c.run(sum_of(x)); }),
+              "all_reduce: " + c.name_of(0) + " has ended its program, and this rank has not.");
+  });
+}
+
+TEST(Comm, WhoGivesUpSaysWhy) {
+  on_ranks(3, [](Communicator& c) {
+    auto x = ones(10);
+    Operation op = sum_of(x);
+    op.name = "loss";
+    if (c.rank() == 1) {
+      c.give_up("the disk is full.");
+      EXPECT_EQ(error_of([&] { c.run(op); }),
+                "all_reduce \"loss\": this rank gave up: the disk is full.");
+    } else {
+      EXPECT_EQ(error_of([&] { c.run(op); }),
+                "all_reduce \"loss\": " + c.name_of(1) + " gave up: the disk is full.");
+    }
+  });
+}
+
+TEST(Comm, RanksThatDoDifferentThingsAreToldSo) {
+  on_ranks(2, [](Communicator& c) {
+    std::vector<float> x(2000);
+    Operation op = sum_of(x);
+    if (c.rank() == 1) op.kind = Kind::broadcast, op.count = 7;
+    const std::string text = error_of([&] {
+      c.run(op);
+      c.run(Operation());
+    });
+    EXPECT_EQ(text.substr(text.find(": ")),
+              ": " + c.name_of(0) + " is at all_reduce float32 x 2000, sum, but " + c.name_of(1) +
+                  " at broadcast float32 x 7 from 0: operation 1 of the program.");
+  });
+}
+
+TEST(Comm, CtrlCEndsAWait) {
+  on_ranks(2, [](Communicator& c) {
+    std::atomic<bool> stop{false};
+    const StopScope scope(&stop);
+    auto x = ones(10);
+    if (c.rank() == 1) {
+      std::thread later([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        stop = true;
+      });
+      EXPECT_THROW(c.wait(c.start(sum_of(x))), Interrupted);
+      later.join();
+    } else {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      EXPECT_EQ(error_of([&] { c.run(sum_of(x)); }),
+                "all_reduce: " + c.name_of(1) + " gave up: it was interrupted.");
+    }
+  });
+}
+
+TEST(Comm, SurvivorsGoOn) {
+  // Rank 0, through which all others hear of each other, and rank 2 fall silent.
+  on_ranks(4, [](Communicator& c) {
+    auto x = ones(10);
+    c.run(sum_of(x));
+    const bool ends = c.rank() % 2 == 0;
+    if (ends) return;
+    EXPECT_NE(error_of([&] { c.run(sum_of(x)); }), "no error");
+    const auto rest = c.shrink();
+    EXPECT_EQ(rest->ranks(), 2);
+    EXPECT_EQ(rest->rank(), c.rank() / 2);
+    auto y = ones(100000);
+    rest->run(sum_of(y));
+    EXPECT_EQ(y[99999], 2.0f);
+    rest->close();
+  });
+}
+
+TEST(Comm, AForkedChildIsNoRank) {
+  on_ranks(2, [](Communicator& c) {
+    if (c.rank() == 0) {
+      const pid_t child = fork();
+      if (child == 0) {
+        auto x = ones(10);
+        const std::string text = error_of([&] { c.run(sum_of(x)); });
+        _exit(text == "distributed: a process that was forked from a rank is not a rank and cannot "
+                      "communicate."
+                  ? 0
+                  : 1);
+      }
+      int status = 0;
+      waitpid(child, &status, 0);
+      EXPECT_EQ(status, 0);
+    }
+    auto x = ones(10);
+    c.run(sum_of(x));
+    EXPECT_EQ(x[0], 2.0f);
+  });
+}
+
+TEST(Comm, AloneEverythingIsACopy) {
+  const auto c = Communicator::alone();
+  std::vector<float> x = {1, 2}, y(2);
+  Operation op = sum_of(x);
+  op.out = y.data();
+  c->run(op);
+  EXPECT_EQ(y, x);
+  EXPECT_EQ(c->ranks(), 1);
+  op.root = 1;
+  EXPECT_EQ(error_of([&] { c->run(op); }), "all_reduce: root must be in [0, 1); got 1.");
+}
+
+TEST(Comm, AnUnknownCommunicatorIsNamed) {
+  setenv("HORNGATE_COMM_PATH", HORNGATE_TEST_COMM_DIR, 1);
+  EXPECT_EQ(error_of([] { load_plugin("nothing", "HORNGATE_COMM"); }),
+            "communicator: there is no communicator \"nothing\" (from HORNGATE_COMM). "
+            "Communicators here: mpi, threads.");
+}
+
+TEST(Comm, OptionsAreRead) {
+  setenv("HORNGATE_COMM_OPTIONS", "mpi.library=/x,threads.rank=1,threads.ranks=2", 1);
+  EXPECT_EQ(options_of("threads"), (Options{{"rank", "1"}, {"ranks", "2"}}));
+  setenv("HORNGATE_COMM_OPTIONS", "rank", 1);
+  EXPECT_EQ(error_of([] { options_of("mpi"); }),
+            "HORNGATE_COMM_OPTIONS: must be a list of communicator.option=value; got \"rank\".");
+  unsetenv("HORNGATE_COMM_OPTIONS");
+}
+
+}  // namespace
+}  // namespace horngate::comm
