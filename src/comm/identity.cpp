@@ -44,6 +44,12 @@ void note(int fd) {
   if (static_cast<size_t>(fd) < kMostSockets) open_sockets[fd].store(fd + 1);
 }
 
+/// A namespace of this process, as a number.
+uint64_t space_of(const char* link) {
+  struct stat s{};
+  return ::stat(link, &s) == 0 ? s.st_ino * 0x9e3779b97f4a7c15u : 0;
+}
+
 sockaddr_in address_of(uint32_t address, uint16_t port) {
   sockaddr_in out{};
   out.sin_family = AF_INET;
@@ -79,9 +85,9 @@ Identity own_identity() {
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
   id.machine = std::hash<std::string>()(boot.empty() ? id.host : boot);
-  struct stat s{};
-  id.network =
-      id.machine ^ (::stat("/proc/self/ns/net", &s) == 0 ? s.st_ino * 0x9e3779b97f4a7c15u : 0);
+  id.network = id.machine ^ space_of("/proc/self/ns/net");
+  id.processes = id.machine ^ space_of("/proc/self/ns/pid");
+  id.pid = ::getpid();
   ifaddrs* all = nullptr;
   size_t n = 0;
   if (::getifaddrs(&all) == 0) {

@@ -11,7 +11,9 @@ namespace horngate::comm {
 /// Sent as it is.
 struct Identity {
   char host[64] = {};
-  uint64_t machine = 0, network = 0;       // equal on one machine; in one network of one machine
+  uint64_t machine = 0, network = 0;  // equal on one machine; in one network of one machine
+  uint64_t processes = 0;             // equal where numbers of processes mean the same
+  int32_t pid = 0;
   std::array<uint32_t, 6> addresses = {};  // IPv4, in network order; 0: none
   uint16_t port = 0;                       // where its watch listens; 0: it has none
   std::array<uint64_t, 2> token = {};      // rank 0's lets others in
