@@ -22,10 +22,11 @@ install ort onnxruntime==1.31.1 onnx numpy
 
 export PYTHONPATH=$PWD/build/python
 case " $* " in
-*" --only "*) ;;
+*" --only "* | *" --nets "*) ;;
 *" --write "*)
   .venv/bin/python bench/compare/startup.py --peers
   .venv/bin/python bench/compare/memory.py
+  .venv/bin/python bench/compare/compare.py --nets
   ;;
 esac
 exec .venv/bin/python bench/compare/compare.py "$@"

@@ -3,6 +3,7 @@
     python compare.py                                    # everything, then the report
     python compare.py --only lstm_train --peers torch    # one workload against one peer
     python compare.py --only elem,call --threads 1 --malloc default
+    python compare.py --nets                             # the large nets alone, which the others leave out
     python compare.py --check                            # are the results right?
 
 Runners (X_runner.py) stay alive; in each round each of them calls its function for a moment.
@@ -15,14 +16,18 @@ import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
 
 import memory
+import nets_report
+import numpy as np
 import report
 import startup
-from check import check
+from applications import FOLDER, INFERENCE, TRAINING
+from check import check, difference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -35,6 +40,9 @@ PINNED = {
 }
 BRIEF = 5000  # microseconds: such calls have more and shorter turns; report.low says why
 BRIEF_ROUNDS, BRIEF_TURN = 5, 0.4  # times
+NETS = {*INFERENCE, *TRAINING}
+NET_TOLERANCE = 1e-4  # of the largest value, between all peers, before anything is timed
+PATIENCE = 1800  # seconds: torch.compile takes minutes for a large net on a busy machine
 PAUSE = 0.02  # seconds; until the threads of the one before have stopped spinning
 
 
@@ -102,7 +110,9 @@ def start(names, threads, malloc, options, **environment):
 
 
 def chosen(workload, only):
-    return not only or any(workload.startswith(o) or report.group(workload) == o for o in only)
+    if not only:
+        return workload not in NETS
+    return any(workload.startswith(o) or report.group(workload) == o for o in only)
 
 
 def takes_part(runner, variant, options):
@@ -121,16 +131,40 @@ def hopeless(rows, here, lane):
     return own and lane[0].name != "horngate" and own[0] > report.FAR * min(theirs)
 
 
+def results_of(path):
+    with np.load(path) as f:
+        return [f[k] for k in f.files]
+
+
+def agreeing(workload, lanes, paths, rows):
+    """The lanes whose results are ours; others are not timed on, and their first times go."""
+    ours = next((results_of(paths[x]) for x in lanes if x[0].name == "horngate"), "ours failed")
+    kept = []
+    for lane in lanes:
+        peer = f"{lane[0].name}.{lane[1]}"
+        far = difference(results_of(paths[lane]), ours)
+        if isinstance(far, str) or not far <= NET_TOLERANCE:
+            print(f"{workload} {peer}: WRONG, differs by {far}", file=sys.stderr)
+            rows[:] = [r for r in rows if (r["workload"], r["peer"]) != (workload, peer)]
+            continue
+        kept.append(lane)
+        for r in rows:
+            if (r["workload"], r["peer"]) == (workload, peer):
+                r["difference"] = far
+    return kept
+
+
 def measure(threads, malloc, options, only, keep):
     """The rows of one setting; keep(rows) after each workload, so that a stopped run leaves some."""
     names = [p for p in PEERS if any(a.split(".")[0] == p for a in options.peers.split(","))]
     runners = start(["horngate", *names], threads, malloc, options)
     rows = []
 
-    def take_turn(workload, runner, variant, seconds):
+    def take_turn(workload, runner, variant, seconds, **more):
         """False when it failed."""
         time.sleep(PAUSE if threads > 1 else 0)
-        said = runner.ask("time", workload=workload, variant=variant, seconds=seconds)
+        more |= {"workload": workload, "variant": variant, "seconds": seconds}
+        said = runner.ask("time", PATIENCE, **more)
         if "error" in said:
             print(f"{workload} {runner.name}.{variant}: {said['error']}", file=sys.stderr)
             return False
@@ -146,6 +180,11 @@ def measure(threads, malloc, options, only, keep):
             for v, w in r.lanes
             if w == workload and takes_part(r, v, options)
         ]
+        if workload in NETS:
+            with tempfile.TemporaryDirectory() as folder:
+                paths = {x: f"{folder}/{i}.npz" for i, x in enumerate(lanes)}
+                lanes = [x for x in lanes if take_turn(workload, *x, 0.01, path=paths[x])]
+                lanes = agreeing(workload, lanes, paths, rows)
         lanes = [x for x in lanes if take_turn(workload, *x, options.seconds)]
         lanes = [x for x in lanes if not hopeless(rows, here, x)]
         brief = any(t[0] < BRIEF for t in report.times(rows, *here).values())
@@ -167,18 +206,24 @@ def arguments():
     )
     a.add_argument("--only", default="", help="groups or beginnings of names, with commas")
     a.add_argument("--threads", default="1,2", help="1, 2, or both (the default)")
-    a.add_argument("--malloc", default="default,pinned", help="as it comes, pinned, or both")
-    a.add_argument("--peers", default=",".join(PEERS), help="torch,jax,tf,ort; torch.eager")
+    a.add_argument("--malloc", help="default (as it comes), pinned, or both; nets: default")
+    a.add_argument("--peers", help="torch,jax,tf,ort (nets: without jax); torch.eager")
     a.add_argument("--skip", default="", help="peers or variants to leave out: torch.compile")
     a.add_argument("--rounds", type=int, default=3)
     a.add_argument("--seconds", type=float, default=0.15, help="of each turn")
+    a.add_argument(
+        "--nets", action="store_true", help="the large nets, with results compared first"
+    )
     a.add_argument("--check", action="store_true", help="compare results instead of times")
     a.add_argument("--out", default=str(ROOT / "build" / "peers"))
     a.add_argument("--venvs", default=os.environ.get("HORNGATE_PEERS", ROOT / "build/peers/venv"))
     a.add_argument("--python", default=sys.executable, help="one that has NumPy, for ours")
     a.add_argument("--write", action="store_true", help="docs/performance.md too, if all ran")
     a.add_argument("--add", action="store_true", help="to the rows of the last run")
-    return a.parse_args()
+    options = a.parse_args()
+    if options.peers is None:
+        options.peers = ",".join(p for p in PEERS if p != "jax" or not options.nets)
+    return options
 
 
 def startup_table(options):
@@ -202,15 +247,35 @@ def memory_table(options):
     return f"\n## Memory\n\n{said}\n\n{memory.table(json.loads(path.read_text()))}\n"
 
 
+def nets_section(options):
+    """What --nets found last, for the page."""
+    path = Path(options.out) / "nets.json"
+    return f"\n{nets_report.section(json.loads(path.read_text()))}" if path.exists() else ""
+
+
+def describe_nets(options):
+    """Writes what the layers are, for the peers."""
+    environment = startup.environment_of("horngate", Path(options.out) / "keras")
+    subprocess.run(
+        [options.python, HERE / "applications.py", FOLDER],
+        env={**os.environ, **environment, "KERAS_BACKEND": "horngate"},
+        check=True,
+    )
+
+
 def main():
     options = arguments()
     only = [o for o in options.only.split(",") if o]
+    if options.nets:
+        describe_nets(options)
+        only = [w for w in NETS if not only or any(w.startswith(o) for o in only)]
     if options.check:
         return check(options, [o for o in only], start, chosen)
-    results = Path(options.out) / "results.json"
+    malloc_kinds = options.malloc or ("default" if options.nets else "default,pinned")
+    results = Path(options.out) / ("nets.json" if options.nets else "results.json")
     rows = json.loads(results.read_text()) if options.add and results.exists() else []
     for threads in options.threads.split(","):
-        for malloc in options.malloc.split(","):
+        for malloc in malloc_kinds.split(","):
             before = list(rows)
             rows = before + measure(
                 int(threads),
@@ -219,9 +284,12 @@ def main():
                 only,
                 lambda new: results.write_text(json.dumps(before + new)),
             )
-    print(report.text(rows))
-    if options.write and not only:
-        report.write(rows, ROOT / "docs", startup_table(options) + memory_table(options))
+    print(nets_report.section(rows) if options.nets else report.text(rows))
+    if options.write and options.nets and not options.only:
+        nets_report.into_page(rows, ROOT / "docs" / "performance.md")
+    elif options.write and not only:
+        extra = startup_table(options) + memory_table(options) + nets_section(options)
+        report.write(rows, ROOT / "docs", extra)
 
 
 if __name__ == "__main__":

@@ -296,5 +296,9 @@ add_ctc("ctc_grad", lambda p, y, n, m: K.gradients(K.sum(K.ctc_batch_cost(y, p, 
 add_ctc("ctc_decode_greedy", lambda p, y, n, m: decode(p, n, greedy=True))
 add_ctc("ctc_decode_beam100", lambda p, y, n, m: decode(p, n, greedy=False, beam_width=100))
 
+# ---- large nets ----------------------------------------------------------------------------------
+
+import horngate_nets  # noqa: E402, F401  (after the environment is set)
+
 if __name__ == "__main__":
     main()

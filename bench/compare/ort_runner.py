@@ -7,6 +7,7 @@ from data import OPERANDS, net_data, randn, resnet20_blocks
 import onnx
 import onnxruntime
 from onnx import helper
+from ort_nets import MICROSOFT, add_nets
 
 CPU = "inf"
 
@@ -30,8 +31,8 @@ class Graph:
         self.nodes.append(helper.make_node(kind, list(operands), names, **attributes))
         return names[0] if results == 1 else names
 
-    def run(self, result, **feeds):
-        """A session that gives one result."""
+    def run(self, result, spins=False, **feeds):
+        """A session that gives one result. spins: its threads wait for work actively while it runs."""
         inputs = [
             helper.make_tensor_value_info(k, helper.np_dtype_to_tensor_dtype(a.dtype), a.shape)
             for k, a in feeds.items()
@@ -40,15 +41,16 @@ class Graph:
         dtype = onnx.TensorProto.INT64 if kind == "ArgMax" else onnx.TensorProto.FLOAT
         outputs = [helper.make_tensor_value_info(result, dtype, None)]
         graph = helper.make_graph(self.nodes, "bench", inputs, outputs, self.constants)
-        opset = [helper.make_opsetid("", 17)]
+        opset = [helper.make_opsetid("", 17), helper.make_opsetid(MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opset, ir_version=9)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        # Spinning threads would take the CPUs from whoever is measured next.
-        spin = os.environ.get("ORT_SPIN", "0")
+        # Threads that go on spinning would take the CPUs from whoever is measured next.
+        spin = "1" if spins else os.environ.get("ORT_SPIN", "0")
         options.add_session_config_entry("session.intra_op.allow_spinning", spin)
+        options.add_session_config_entry("session.force_spinning_stop", "1" if spins else "0")
         session = onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
@@ -161,6 +163,8 @@ add_net("cnn_inf_b1", cnn, (0, 3, 1, 2))
 add_net("cnn_inf_b128", cnn, (0, 3, 1, 2))
 add_net("resnet20_inf_b1", resnet20, (0, 3, 1, 2))
 add_net("lstm_inf_b1", lstm, (1, 0, 2))
+
+add_nets(workload, CPU, Graph)
 
 if __name__ == "__main__":
     main()

@@ -301,6 +301,7 @@ add_ctc(
 )
 
 import tf_keras_nets  # noqa: E402, F401  (registers its workloads)
+import tf_nets  # noqa: E402, F401
 
 if __name__ == "__main__":
     main()

@@ -9,6 +9,7 @@ from nets import chain  # noqa: E402
 import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
+from torch_nets import training_step  # noqa: E402  (registers the large nets too)
 
 torch.set_num_threads(THREADS)
 EAGER, COMPILE = "eager", "compile"
@@ -220,14 +221,7 @@ def add_training(name, make, variants=BOTH, loss=F.cross_entropy, rate=None):
         forward = compiled(variant, lambda x, y: loss(net(x), y))
         update = compiled(variant, optimizer.step)
 
-        def run():
-            optimizer.zero_grad(set_to_none=True)
-            total = forward(x, y)
-            total.backward()
-            update()
-            return total.item()
-
-        return run
+        return training_step(optimizer, forward, update, x, y)
 
 
 add_training("mlp_sgd", mlp, rate=0.01)
