@@ -203,7 +203,9 @@ def main():
         sys.exit("test-keras: smoke.py failed.")
     if is_first:
         folder, reference = SUITE / "keras_1", WORK / f"site-{NEWEST}"
-        install_keras(environment.pip, NEWEST, suite_data.SUITE["versions"][NEWEST]["packages"], reference)
+        install_keras(
+            environment.pip, NEWEST, suite_data.SUITE["versions"][NEWEST]["packages"], reference
+        )
         os.environ["SUITE_REFERENCE"] = str(reference)
     elif "sha256" in data:
         unpack_tests(environment.pip, version, data["sha256"], folder)

@@ -134,7 +134,11 @@ class _Batches(keras.utils.Sequence):
 
 @step
 def generators_and_workers():
-    steps = {"steps_per_epoch": 4, "workers": 2, "verbose": 0}  # Keras 2.0 wants to be told the first
+    steps = {
+        "steps_per_epoch": 4,
+        "workers": 2,
+        "verbose": 0,
+    }  # Keras 2.0 wants to be told the first
     classifier().fit_generator(_Batches(), epochs=2, **steps)
     classifier().fit_generator(_Batches(), epochs=1, use_multiprocessing=True, **steps)
 

@@ -16,7 +16,6 @@ with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as hom
     patch.setenv("KERAS_HOME", home)  # Keras writes its keras.json there
     keras = pytest.importorskip("keras", reason="Keras is not installed (make build does it)")
 
-from horngate import keras_compat  # noqa: E402
 from horngate.keras_compat import _events  # noqa: E402
 from keras import backend as K  # noqa: E402
 from keras import callbacks, layers, metrics, models, utils  # noqa: E402

@@ -15,6 +15,7 @@ from horngate import _keras_command, keras_compat
 from horngate.keras_compat import _start
 from keras_stand import RUN, Stand
 
+
 @pytest.fixture
 def stand(tmp_path):
     return Stand(tmp_path)
@@ -142,7 +143,7 @@ def test_enable_and_disable(stand):
 
 
 def test_the_added_file_takes_any_path(stand):
-    folder = stand.folder / "it's a \"folder\" \u00e9\n"
+    folder = stand.folder / 'it\'s a "folder" \u00e9\n'
     folder.mkdir()
     (folder / "start.py").write_text("print('found', __name__)")
     venv.create(stand.folder / "environment", symlinks=True)
@@ -287,7 +288,9 @@ def test_old_names_and_arguments(stand):
     last, first, _ = inputs()
     wanted = np.pad(first, ((0, 0), (0, 0), (1, 1), (2, 2)))
     np.testing.assert_allclose(got["padded"], wanted, rtol=1e-6)
-    np.testing.assert_allclose(got["uneven"], np.pad(last, ((0, 0), (1, 0), (2, 0), (0, 0))), rtol=1e-6)
+    np.testing.assert_allclose(
+        got["uneven"], np.pad(last, ((0, 0), (1, 0), (2, 0), (0, 0))), rtol=1e-6
+    )
     np.testing.assert_allclose(got["steps"], np.pad(last[0], ((0, 0), (2, 2), (0, 0))), rtol=1e-6)
     assert got["uneven_steps"].shape == (6, 8, 3)
     np.testing.assert_allclose(got["large"], first.repeat(2, 2).repeat(3, 3), rtol=1e-6)

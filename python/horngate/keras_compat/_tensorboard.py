@@ -23,7 +23,9 @@ def _init_as(original):
 
     def __init__(self, *args, **options):
         if len(args) > len(names):
-            raise TypeError(f"TensorBoard: takes {len(names)} arguments by position; got {len(args)}.")
+            raise TypeError(
+                f"TensorBoard: takes {len(names)} arguments by position; got {len(args)}."
+            )
         _init(self, **dict(zip(names, args)), **options)
 
     return __init__
