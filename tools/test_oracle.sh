@@ -2,8 +2,8 @@
 # Compares our functions with those of tf_keras on TensorFlow: tools/test_oracle.sh [function ...].
 # Both run in processes of their own, on the same random arguments; see tests/oracle/README.md.
 # ORACLE_TIMES multiplies the number of draws, ORACLE_SEED makes others. Without names of functions it
-# also trains nets with Keras 2.3.1 on our module and with tf_keras, and compares the losses; `training`
-# alone does only that. ORACLE_MODULE is the folder of another build of our module.
+# also trains nets with Keras 2.3.1 on our module and with tf_keras, and compares the losses, and has models go from
+# tf_keras to C++ and back in files; `training` and `files` alone do only that. ORACLE_MODULE is the folder of another build of our module.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -39,7 +39,14 @@ compare_training() {
     .venv/bin/python tests/oracle/training.py compare "$folder/ours.json" "$folder/theirs.json"
 }
 
+compare_files() {
+  rm -rf "$folder/files"
+  theirs tests/oracle/files.py write "$folder/files" && ours files .venv/bin/python tests/oracle/files.py ours "$folder/files" &&
+    theirs tests/oracle/files.py read "$folder/files" && grep -E ": (same|DIFFERS)" "$folder/theirs.log"
+}
+
 status=0
-[[ "$*" == training ]] || compare_functions "$@" || status=1
+[[ "$*" == training || "$*" == files ]] || compare_functions "$@" || status=1
 [[ $# != 0 && "$*" != training ]] || compare_training || status=1
+[[ $# != 0 && "$*" != files ]] || compare_files || status=1
 exit $status

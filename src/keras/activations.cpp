@@ -27,6 +27,16 @@ Tensor selu(const Tensor& x) {
   return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717);
 }
 
+/// x times the normal distribution's share below x. The error function by formula 7.1.26 of Abramowitz and Stegun, right
+/// to 1.5e-7.
+Tensor gelu(const Tensor& x) {
+  const Tensor z = abs(x) * 0.70710678118654752;
+  const Tensor t = 1.0 / (1.0 + 0.3275911 * z);
+  Tensor sum = 1.061405429 * t;
+  for (const double c : {-1.453152027, 1.421413741, -0.284496736, 0.254829592}) sum = (sum + c) * t;
+  return 0.5 * x * (1.0 + sign(x) * (1.0 - sum * exp(-square(z))));
+}
+
 using Function1 = Tensor (*)(const Tensor&);
 const std::map<std::string, Function1>& table() {
   static const std::map<std::string, Function1> kTable = {
@@ -42,6 +52,9 @@ const std::map<std::string, Function1>& table() {
       {"softsign", [](const Tensor& x) { return softsign(x); }},
       {"tanh", [](const Tensor& x) { return tanh(x); }},
       // Of tf.keras.
+      {"gelu", gelu},
+      {"mish", [](const Tensor& x) { return x * tanh(softplus(x)); }},
+      {"silu", [](const Tensor& x) { return x * sigmoid(x); }},
       {"swish", [](const Tensor& x) { return x * sigmoid(x); }},
   };
   return kTable;

@@ -1,6 +1,7 @@
 // Callbacks that watch a quantity, write lines, or call functions.
 #include "horngate/keras/callbacks.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -45,7 +46,7 @@ namespace {
 class Watch {
  public:
   Watch(const char* callback, std::string monitor, const std::string& mode, double min_delta)
-      : monitor_(std::move(monitor)), min_delta_(std::abs(min_delta)) {
+      : callback_(callback), monitor_(std::move(monitor)), min_delta_(std::abs(min_delta)) {
     if (mode != "auto" && mode != "min" && mode != "max")
       throw ValueError(std::string(callback) +
                        ": mode must be \"auto\", \"min\" or \"max\"; got \"" + mode + "\".");
@@ -60,16 +61,33 @@ class Watch {
   bool is_better(double value) const {
     return is_max_ ? value - min_delta_ > best : value + min_delta_ < best;
   }
-  const double* in(const Logs& logs) const { return logs.find(monitor_); }
+  /// The quantity of this epoch. One that no epoch can have is said on standard error, once: nothing would ever happen.
+  const double* in(const Logs& logs, const TrainingParams& params) {
+    const double* value = logs.find(monitor_);
+    const auto& known = params.metrics;
+    if (!value && !has_said_ && std::find(known.begin(), known.end(), monitor_) == known.end()) {
+      std::fprintf(stderr, "%s: monitor \"%s\" is not there; there are %s.\n", callback_,
+                   monitor_.c_str(), listed(logs | std::views::keys).c_str());
+      has_said_ = true;
+    }
+    return value;
+  }
   const std::string& name() const { return monitor_; }
 
   double best = 0;
 
  private:
+  const char* callback_;
   std::string monitor_;
   double min_delta_;
-  bool is_max_ = false;
+  bool is_max_ = false, has_said_ = false;
 };
+
+std::string printed(const char* format, double value) {
+  char text[512];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
 
 /// A Python format such as ".2f", "02d" or "" for one value.
 std::string formatted(const std::string& spec, double value, bool is_whole) {
@@ -125,19 +143,28 @@ class Checkpoint final : public CallbackBody {
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     if (++since_ < o_.period) return;
     since_ = 0;
-    if (o_.save_best_only) {
-      const double* value = watch_.in(logs);
-      if (!value || !watch_.is_better(*value)) return;
-      watch_.best = *value;
-    }
     const std::string path = filled(path_, epoch + 1, logs);
+    std::string reason;
+    if (o_.save_best_only) {
+      const double* value = watch_.in(logs, params());
+      if (!value) return;
+      const double before = watch_.best;
+      if (!watch_.is_better(*value))
+        return say(epoch, watch_.name() + printed(" did not improve from %0.5f", before));
+      watch_.best = *value;
+      reason =
+          watch_.name() + printed(" improved from %0.5f", before) + printed(" to %0.5f, ", *value);
+    }
+    say(epoch, reason + "saving model to " + path);
     o_.save_weights_only ? model().save_weights(path) : model().save(path);
-    if (o_.verbose > 0)
-      std::printf("\nEpoch %05lld: saving model to %s\n", static_cast<long long>(epoch + 1),
-                  path.c_str());
   }
 
  private:
+  void say(int64_t epoch, const std::string& text) const {
+    if (o_.verbose > 0)
+      std::printf("\nEpoch %05lld: %s\n", static_cast<long long>(epoch + 1), text.c_str());
+  }
+
   std::string path_;
   ModelCheckpointOptions o_;
   Watch watch_;
@@ -156,7 +183,7 @@ class Early final : public CallbackBody {
     best_ = {};
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
-    const double* value = watch_.in(logs);
+    const double* value = watch_.in(logs, params());
     if (!value) return;
     if (watch_.is_better(*value)) {
       watch_.best = *value;
@@ -205,7 +232,7 @@ class Plateau final : public CallbackBody {
   }
   void on_epoch_end(int64_t epoch, Logs& logs) override {
     logs.set("lr", rate_of(model()));
-    const double* value = watch_.in(logs);
+    const double* value = watch_.in(logs, params());
     if (!value) return;
     if (cooling_ > 0) {
       --cooling_;
@@ -220,8 +247,8 @@ class Plateau final : public CallbackBody {
       const double rate = std::max(old * o_.factor, o_.min_lr);
       set_rate(model(), rate);
       if (o_.verbose > 0)
-        std::printf("\nEpoch %05lld: ReduceLROnPlateau reducing learning rate to %g.\n",
-                    static_cast<long long>(epoch + 1), rate);
+        std::printf("\nEpoch %05lld: ReduceLROnPlateau reducing learning rate to %s.\n",
+                    static_cast<long long>(epoch + 1), Json(rate).dump().c_str());
       cooling_ = o_.cooldown;
       waited_ = 0;
     }
@@ -241,14 +268,44 @@ class Scheduler final : public CallbackBody {
     const double rate = schedule_(epoch, rate_of(model()));
     set_rate(model(), rate);
     if (verbose_ > 0)
-      std::printf("\nEpoch %05lld: LearningRateScheduler setting learning rate to %g.\n",
-                  static_cast<long long>(epoch + 1), rate);
+      std::printf("\nEpoch %05lld: LearningRateScheduler setting learning rate to %s.\n",
+                  static_cast<long long>(epoch + 1), Json(rate).dump().c_str());
   }
   void on_epoch_end(int64_t, Logs& logs) override { logs.set("lr", rate_of(model())); }
 
  private:
   std::function<double(int64_t, double)> schedule_;
   int verbose_;
+};
+
+class Base final : public CallbackBody {
+ public:
+  explicit Base(std::vector<std::string> stateful) : stateful_(std::move(stateful)) {}
+  void on_epoch_begin(int64_t) override {
+    seen_ = 0;
+    totals_.clear();
+  }
+  void on_batch_end(int64_t, int64_t size, const Logs& logs) override {
+    seen_ += size;
+    for (const auto& [name, value] : logs) {
+      const double* before = totals_.find(name);
+      totals_.set(name, is_stateful(name)
+                            ? value
+                            : (before ? *before : 0) + value * static_cast<double>(size));
+    }
+  }
+  void on_epoch_end(int64_t, Logs& logs) override {
+    for (const auto& [name, total] : totals_)
+      logs.set(name, is_stateful(name) ? total : total / static_cast<double>(seen_));
+  }
+
+ private:
+  bool is_stateful(const std::string& name) const {
+    return std::find(stateful_.begin(), stateful_.end(), name) != stateful_.end();
+  }
+  std::vector<std::string> stateful_;
+  int64_t seen_ = 0;
+  Logs totals_;
 };
 
 class NanGuard final : public CallbackBody {
@@ -332,6 +389,9 @@ Callback ReduceLROnPlateau(const ReduceLROnPlateauOptions& o) {
 }
 Callback LearningRateScheduler(std::function<double(int64_t, double)> schedule, int verbose) {
   return std::make_shared<Scheduler>(std::move(schedule), verbose);
+}
+Callback BaseLogger(const std::vector<std::string>& stateful_metrics) {
+  return std::make_shared<Base>(stateful_metrics);
 }
 Callback TerminateOnNaN() { return std::make_shared<NanGuard>(); }
 Callback CSVLogger(const std::string& filename, const CSVLoggerOptions& o) {

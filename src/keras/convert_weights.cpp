@@ -75,9 +75,9 @@ void from_keras_1(Body& layer, std::vector<SavedWeight>& w) {
   } else if (name == "GRU" && w.size() == 9) {
     w = {joined(w, {0, 3, 6}), joined(w, {1, 4, 7}), joined(w, {2, 5, 8})};
   } else if ((name == "LSTM" || name == "ConvLSTM2D") && w.size() == 12) {
+    for (SavedWeight& each : w)
+      if (is_first && each.dims.size() == 4) each = with_order(each, {2, 3, 1, 0});
     w = {joined(w, {0, 6, 3, 9}), joined(w, {1, 7, 4, 10}), joined(w, {2, 8, 5, 11})};
-    if (name == "ConvLSTM2D" && is_first)
-      for (size_t i = 0; i < 2; ++i) w[i] = with_order(w[i], {2, 3, 1, 0});
   }
 }
 
@@ -105,7 +105,12 @@ std::vector<SavedWeight> converted(Body& layer, std::vector<SavedWeight> weights
     // First what inner layers train, then the rest.
     std::vector<SavedWeight> result;
     size_t at = 0;
+    const bool is_old = keras_version.starts_with("1") && weights.size() != layer.weights().size();
     const auto take = [&](Body& part, size_t n) {
+      // Keras 1 kept the gates apart, unless told otherwise.
+      const std::string inner = part.class_name();
+      if (is_old && n == 3 && (inner == "LSTM" || inner == "ConvLSTM2D")) n = 12;
+      if (is_old && n == 3 && inner == "GRU") n = 9;
       n = std::min(n, weights.size() - at);
       const auto begin = weights.begin() + static_cast<ptrdiff_t>(at);
       for (SavedWeight& w :
@@ -126,6 +131,48 @@ std::vector<SavedWeight> converted(Body& layer, std::vector<SavedWeight> weights
       weights[i].read = [read = weights[i].read] { return flipped(read()); };
   }
   return weights;
+}
+
+Arrays state_of_keras_1(const Arrays& state, const SavedWeights& saved,
+                        const std::vector<std::shared_ptr<Body>>& layers) {
+  struct Place {
+    std::string name;
+    size_t layer, weight;
+  };
+  std::vector<std::pair<const SavedLayer*, Body*>> pairs;
+  for (const SavedLayer& from : saved.layers)
+    if (!from.weights.empty()) pairs.emplace_back(&from, nullptr);
+  size_t at = 0;
+  for (const auto& layer : layers)
+    if (!layer->weights().empty() && at < pairs.size()) pairs[at++].second = layer.get();
+  if (state.empty() || at != pairs.size()) return state;
+  std::vector<Place> trained;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    const auto& [from, layer] = pairs[i];
+    const size_t others = layer->non_trainable_weights().size();
+    for (size_t k = 0; k + others < from->weights.size(); ++k)
+      trained.push_back({from->weights[k].name, i, k});
+  }
+  std::ranges::sort(trained, {}, &Place::name);
+  const size_t head = state[0].ndim() == 0 ? 1 : 0;
+  if (trained.empty() || (state.size() - head) % trained.size() != 0) return state;
+  Arrays result(state.begin(), state.begin() + static_cast<ptrdiff_t>(head));
+  for (size_t begin = head; begin < state.size(); begin += trained.size()) {
+    std::vector<std::vector<SavedWeight>> kind;
+    for (const auto& [from, layer] : pairs) kind.push_back(from->weights);
+    for (size_t i = 0; i < trained.size(); ++i) {
+      const Array& value = state[begin + i];
+      kind[trained[i].layer][trained[i].weight] = {trained[i].name, value.dims(),
+                                                   [value] { return value; }};
+    }
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      Body& layer = *pairs[i].second;
+      const auto now = converted(layer, kind[i], saved.keras_version, saved.backend);
+      for (size_t k = 0; k < std::min(now.size(), layer.trainable_weights().size()); ++k)
+        result.push_back(now[k].read());
+    }
+  }
+  return result;
 }
 
 }  // namespace horngate::keras

@@ -119,7 +119,7 @@ Arrays Trainer::standardize_inputs(const char* function, const Data& x) {
 }
 
 Feeds Trainer::standardize(const char* function, const Data& x, const Data& y,
-                           const Data& sample_weight, const ClassWeights& class_weight) {
+                           const Data& sample_weight, const ClassWeightChoices& class_weight) {
   if (!is_compiled_)
     throw RuntimeError(std::string(function) +
                        ": the model must be compiled first: model.compile({.loss = ..}).");
@@ -153,10 +153,17 @@ Feeds Trainer::standardize(const char* function, const Data& x, const Data& y,
       given = in_order(function, "sample_weight", sample_weight, names);
     }
   }
+  for (const auto& [name, ignored] : class_weight.named())
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      throw ValueError(std::string(function) + ": class_weight must name outputs (" +
+                       listed(names) + "); got \"" + name + "\".");
   k = 0;
   for (const Output& o : outputs_) {
     if (!o.loss) continue;
-    feeds.weights.push_back(weights_for(function, o, feeds.targets[k], given[k], class_weight));
+    const auto named = class_weight.named().find(o.name);
+    feeds.weights.push_back(
+        weights_for(function, o, feeds.targets[k], given[k],
+                    named != class_weight.named().end() ? named->second : class_weight.all()));
     ++k;
   }
   (void)samples_of(function, feeds.weights, feeds.samples);

@@ -1,5 +1,6 @@
 // Loops over data: fit, evaluate, predict.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -121,6 +122,18 @@ Array joined(const Arrays& parts) {
   return result;
 }
 
+/// Results of one more batch.
+void gather(std::vector<Arrays>& parts, const Arrays& results) {
+  parts.resize(results.size());
+  for (size_t i = 0; i < results.size(); ++i) parts[i].push_back(results[i]);
+}
+
+Arrays joined(const std::vector<Arrays>& parts) {
+  Arrays all;
+  for (const Arrays& part : parts) all.push_back(joined(part));
+  return all;
+}
+
 }  // namespace
 
 History Model::fit(const Data& x, const Data& y, const FitOptions& o) const {
@@ -152,6 +165,9 @@ History Model::fit(const Data& x, const Data& y, const FitOptions& o) const {
                  .verbose = o.verbose,
                  .do_validation = kept.samples > 0},
                 "samples");
+  if (kept.samples > 0 && shows_progress(o.verbose))
+    std::printf("Train on %lld samples, validate on %lld samples\n",
+                static_cast<long long>(data.samples), static_cast<long long>(kept.samples));
   const auto one_epoch = [&](Means& means) {
     if (o.shuffle) std::shuffle(order.begin(), order.end(), random);
     for (int64_t begin = 0, index = 0; begin < data.samples; begin += o.batch_size, ++index) {
@@ -222,6 +238,18 @@ std::vector<double> Model::evaluate_generator(const Generator& generator, int64_
   return means.values();
 }
 
+Arrays Model::predict_generator(const Generator& generator, int64_t steps) const {
+  check_positive("predict_generator", "steps", steps);
+  Trainer& t = trainer();
+  std::vector<Arrays> parts;
+  for (int64_t i = 0; i < steps; ++i) {
+    const std::optional<Batch> batch = generator();
+    if (!batch) break;
+    gather(parts, t.predict(t.standardize_inputs("predict_generator", batch->x)));
+  }
+  return joined(parts);
+}
+
 Arrays Model::predict_all(const Data& x, const PredictOptions& o) const {
   check_positive("predict", "batch_size", o.batch_size);
   Trainer& t = trainer();
@@ -233,13 +261,9 @@ Arrays Model::predict_all(const Data& x, const PredictOptions& o) const {
     Arrays batch;
     for (const Array& a : inputs)
       batch.push_back(a.rows(begin, std::min(samples, begin + o.batch_size)));
-    const Arrays results = t.predict(batch);
-    parts.resize(results.size());
-    for (size_t i = 0; i < results.size(); ++i) parts[i].push_back(results[i]);
+    gather(parts, t.predict(batch));
   }
-  Arrays all;
-  for (const Arrays& part : parts) all.push_back(joined(part));
-  return all;
+  return joined(parts);
 }
 
 Array Model::predict(const Data& x, const PredictOptions& o) const {

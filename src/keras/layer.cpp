@@ -212,7 +212,7 @@ Tensors Body::run(Call& call) {
   return outputs;
 }
 
-Values Body::operator()(const Values& inputs) {
+Values Body::operator()(const Values& inputs, const CallOptions& options) {
   if (inputs.empty()) throw ValueError(where() + "must have at least 1 input; got 0.");
   Call call;
   for (const Value& v : inputs) {
@@ -221,6 +221,7 @@ Values Body::operator()(const Values& inputs) {
     call.masks.push_back(v.mask());
   }
   ensure_built(shapes_of(call.inputs));
+  const PhaseScope phase(options.training);
   Tensors outputs = run(call);
   // A tensor that is handed through is another value of this layer.
   for (Tensor& output : outputs)
@@ -228,7 +229,10 @@ Values Body::operator()(const Values& inputs) {
       if (output.same_as(input)) output = identity(input);
   Tensors masks = compute_mask(call.inputs, call.masks);
   masks.resize(outputs.size());
-  return keep_call(shared_from_this(), inputs, call, std::move(outputs), std::move(masks));
+  Values results =
+      keep_call(shared_from_this(), inputs, call, std::move(outputs), std::move(masks));
+  if (!results.empty()) results[0].node()->options = options;
+  return results;
 }
 
 Body& Layer::body() const {
@@ -236,10 +240,12 @@ Body& Layer::body() const {
   return *body_;
 }
 
-Values Layer::call_all(const Values& inputs) const { return body()(inputs); }
+Values Layer::call_all(const Values& inputs, const CallOptions& options) const {
+  return body()(inputs, options);
+}
 
-Value Layer::operator()(const Values& inputs) const {
-  Values results = call_all(inputs);
+Value Layer::operator()(const Values& inputs, const CallOptions& options) const {
+  Values results = call_all(inputs, options);
   if (results.size() != 1)
     throw ValueError(name() + ": has " + std::to_string(results.size()) +
                      " results; take them with call_all.");

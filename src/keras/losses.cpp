@@ -176,6 +176,8 @@ const std::map<std::string, std::string> kAliases = {
     {"kl_divergence", "kullback_leibler_divergence"},
     {"log_cosh", "logcosh"},
     {"huber", "huber_loss"},
+    {"bce", "binary_crossentropy"},
+    {"BCE", "binary_crossentropy"},
 };
 
 const Kind* find_function(const std::string& name) {

@@ -382,6 +382,18 @@ Metric resolve_accuracy(const std::string& name, const Loss& loss, const Shape& 
   return make_named(name, kind + (name.starts_with("acc") ? "accuracy" : "crossentropy"));
 }
 
+/// tf.keras has {"name": "accuracy", "fn": "categorical_accuracy"} where Keras has the name.
+static Metric from_wrapper(const Json& c, const std::string& where) {
+  const MetricOptions options = read_metric_options(c, where);
+  const std::string& function = c.at("fn", where).as_string(where + ": fn");
+  const auto call = function_of(function);
+  if (!call) unknown_name(where, "fn", function, "Keras's functions");
+  WrapperArguments a;
+  a.named = is_pending(options.name) || function_of(options.name) ? options.name : function;
+  a.call = call;
+  return finished(std::make_shared<WrapperBody>(std::move(a)), options);
+}
+
 Metric Metric::from(const Json& j, const std::string& where) {
   if (j.is_null()) return {};
   const auto [name, c] = NamedConfig(j, where);
@@ -396,6 +408,7 @@ Metric Metric::from(const Json& j, const std::string& where) {
     return make_class(known, a.own, read_metric_options(c, at));
   }
   if (const auto found = table().find(name); found != table().end()) return found->second(c, at);
+  if (name == "MeanMetricWrapper") return from_wrapper(c, at);
   if (function_of(name)) return make_named(name, name);
   unknown_name(where, "metric", name, "Keras's functions and classes");
 }

@@ -92,7 +92,7 @@ std::string Model::to_json() const {
   Json j;
   j.set("class_name", class_name());
   j.set("config", network().full_config());
-  j.set("keras_version", "2.3.1");
+  j.set("keras_version", keras_version_for(network()));
   j.set("backend", "tensorflow");
   return j.dump();
 }
@@ -100,7 +100,9 @@ std::string Model::to_json() const {
 Model model_from_json(std::string_view text, const CustomLayers& custom_layers,
                       const Lambdas& lambdas) {
   const Json j = Json::parse(text, "model_from_json");
-  auto network = std::dynamic_pointer_cast<Network>(layer_from(j, {custom_layers, lambdas}));
+  const Json* version = j.find("keras_version");
+  const bool is_tf = version && version->is_string() && is_tf_keras(version->as_string(""));
+  auto network = std::dynamic_pointer_cast<Network>(layer_from(j, {custom_layers, lambdas, is_tf}));
   if (!network)
     throw ValueError("model_from_json: class_name must be Model or Sequential; got " +
                      j.at("class_name", "").dump() + ".");

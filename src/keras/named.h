@@ -11,7 +11,7 @@
 
 namespace horngate::keras {
 
-/// Class and options of "name", {"class_name": .., "config": ..} or null.
+/// Class and options of "name", {"class_name": .., "config": ..} or null. tf.keras calls its optimizers "Custom>Adam".
 struct NamedConfig {
   std::string name;
   Json config;
@@ -19,8 +19,13 @@ struct NamedConfig {
   NamedConfig(const Json& j, const std::string& where) {
     if (j.is_string()) {
       name = j.as_string(where);
+    } else if (!j.find("class_name") && j.find("name")) {
+      // Keras 1: {"name": "MaxNorm", "m": 2, "axis": 0}
+      name = j.at("name", where).as_string(where);
+      config = j;
     } else {
       name = j.at("class_name", where).as_string(where);
+      if (name.starts_with("Custom>")) name = name.substr(7);
       if (const Json* found = j.find("config")) config = *found;
     }
   }

@@ -185,6 +185,7 @@ Tensors Network::call(Call& call) {
       inner.inputs.push_back(from.tensors[v.index()]);
       inner.masks.push_back(from.masks[v.index()]);
     }
+    const PhaseScope phase(node->options.training);
     Tensors outputs = node->layer->run(inner);
     Tensors masks = node->layer->compute_mask(inner.inputs, inner.masks);
     masks.resize(outputs.size());

@@ -44,7 +44,9 @@ Json Network::functional_config() const {
       Json::List from;
       for (const Value& input : node->inputs) {
         Json::List entry = place(input);
-        entry.push_back(Json::Object());
+        Json options = Json::Object();
+        if (const auto& training = node->options.training) options.set("training", *training);
+        entry.push_back(options);
         from.push_back(entry);
       }
       if (!from.empty()) calls.push_back(from);
@@ -91,6 +93,11 @@ std::shared_ptr<Network> Network::sequential_from_config(const Json& config,
       network->expected_input_ = shape;
       continue;
     }
+    if (description.at("config", "layer").find("layers") &&
+        description.at("class_name", "layer") == Json("Merge"))
+      throw NotImplementedError(
+          "Sequential: begins with a Merge of models, as only Keras 1 has it; load it there and "
+          "save it as a Model.");
     added.emplace_back(layer_from(description, context));
   }
   network->add(added);
@@ -196,13 +203,26 @@ class Connector {
 
   bool connect(const std::string& name, const Json* call) {
     Values inputs;
+    CallOptions options;
     for (const Json& place : call->as_list(name + ": inbound_nodes")) {
       const Values* from = find(place);
       if (!from) return false;
       inputs.push_back(pick(*from, place));
+      if (const Json::List& p = place.as_list(name); p.size() > 3) read(p[3], name, options);
     }
-    results_[name].push_back(layers_.at(name).call_all(inputs));
+    results_[name].push_back(layers_.at(name).call_all(inputs, options));
     return true;
+  }
+
+  /// Arguments of a call besides its inputs.
+  static void read(const Json& arguments, const std::string& name, CallOptions& options) {
+    for (const auto& [key, value] : arguments.as_object(name + ": inbound_nodes")) {
+      if (value.is_null()) continue;
+      if (key != "training")
+        throw ValueError("Model: layer " + name + " is called with " + key +
+                         ", which cannot be taken from a file; of arguments training alone can.");
+      from_json(value, options.training, name + ": training");
+    }
   }
 
   std::map<std::string, Layer> layers_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "horngate/horngate.h"
 #include "keras/fields.h"
@@ -72,6 +73,8 @@ class OptimizerOf : public OptimizerBody {
     }
   }
   Variable learning_rate() const override { return learning_rate_; }
+  /// clipnorm is for each gradient by itself.
+  void limit_each() { limits_each_ = true; }
   Json config() const override {
     Json c = Json::Object();
     if (o.clipnorm) c.set("clipnorm", *o.clipnorm);
@@ -83,6 +86,7 @@ class OptimizerOf : public OptimizerBody {
 
  protected:
   Options o;
+  bool limits_each_ = false;
   Variable iterations_, learning_rate_, decay_;
 
   /// The options as they are now: those in variables have that type's digits, and can have been set.
@@ -122,17 +126,21 @@ class OptimizerOf : public OptimizerBody {
     for (const auto& list : lists) weights_.insert(weights_.end(), list.begin(), list.end());
   }
 
+  Tensor limited(const Tensor& g, const Tensor& norm) const {
+    return switch_(greater_equal(norm, *o.clipnorm), g * *o.clipnorm / norm, g);
+  }
   Tensors limited_gradients(const Tensor& loss, const std::vector<Variable>& params) const {
     Tensors grads = gradients_of(loss, params);
-    if (o.clipnorm.value_or(0) > 0 && !grads.empty()) {
+    if (limits_each_) {
+      for (Tensor& g : grads) g = limited(g, sqrt(sum(square(g))));
+    } else if (o.clipnorm.value_or(0) > 0 && !grads.empty()) {
       Tensor total;
       for (const Tensor& g : grads) {
         const Tensor part = sum(square(g));
         total = total.defined() ? total + part : part;
       }
       const Tensor norm = sqrt(total);
-      for (Tensor& g : grads)
-        g = switch_(greater_equal(norm, *o.clipnorm), g * *o.clipnorm / norm, g);
+      for (Tensor& g : grads) g = limited(g, norm);
     }
     if (o.clipvalue.value_or(0) > 0)
       for (Tensor& g : grads) g = clip(g, -*o.clipvalue, *o.clipvalue);
@@ -427,10 +435,14 @@ class NadamBody final : public AdamLike<NadamOptions> {
     }
     return updates;
   }
-  /// Before Keras 2.3 files had no m_schedule.
+  /// Before Keras 2.3 files had no m_schedule, nor have those of tf.keras since 2.11: it follows from the iterations.
   Arrays completed(Arrays values) const override {
-    if (!values.empty() && values.size() + 1 == weights_.size())
-      values.insert(values.begin() + 1, Array(1.0).cast(floatx()));
+    if (values.empty() || values.size() + 1 != weights_.size()) return values;
+    const double steps = values[0].size() == 1 ? values[0].item<double>() : 0;
+    double product = 1;
+    for (double t = 1; t <= steps && product > 0; ++t)
+      product *= o.beta_1 * (1.0 - 0.5 * std::pow(0.96, t * o.schedule_decay));
+    values.insert(values.begin() + 1, Array(product).cast(floatx()));
     return values;
   }
 
@@ -452,7 +464,7 @@ void refuse(const Json& config, const std::string& where,
 template <class B, class O>
 Optimizer read(const Json& config, const std::string& where) {
   O options;
-  refuse(config, where, {"weight_decay", "use_ema", "global_clipnorm"});
+  refuse(config, where, {"weight_decay", "use_ema"});
   // A number or null, which leaves the default.
   const auto number = [&](const char* name, std::optional<double>& to) {
     if (const Json* found = config.find(name)) from_json(*found, to, where + ": " + name);
@@ -469,7 +481,12 @@ Optimizer read(const Json& config, const std::string& where) {
   fields(reader, options);
   number("clipnorm", options.clipnorm);
   number("clipvalue", options.clipvalue);
-  return Optimizer(std::make_shared<B>(options));
+  // tf.keras, whose optimizers have names, limits each gradient by itself, or all of them with another option.
+  const bool limits_each = config.find("name") && options.clipnorm;
+  if (!limits_each) number("global_clipnorm", options.clipnorm);
+  auto body = std::make_shared<B>(options);
+  if (limits_each) body->limit_each();
+  return Optimizer(std::move(body));
 }
 
 }  // namespace
@@ -525,7 +542,15 @@ Optimizer Optimizer::from(const Json& j, const std::string& where) {
   if (lower == "adadelta") return read<AdadeltaBody, AdadeltaOptions>(c, at);
   if (lower == "adam") return read<AdamBody, AdamOptions>(c, at);
   if (lower == "adamax") return read<AdamaxBody, AdamaxOptions>(c, at);
-  if (lower == "nadam") return read<NadamBody, NadamOptions>(c, at);
+  if (lower == "nadam") {
+    // Before 2.11 tf.keras calls it decay; since then it is 1.
+    Json config = c;
+    if (const Json* decay = c.find("decay"); decay && !c.find("schedule_decay"))
+      config.set("schedule_decay", *decay);
+    else if (c.find("is_legacy_optimizer"))
+      config.set("schedule_decay", 1.0);
+    return read<NadamBody, NadamOptions>(config, at);
+  }
   unknown_name(where, "optimizer", name, "SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam");
 }
 

@@ -7,6 +7,7 @@
 
 #include "horngate/error.h"
 #include "horngate/keras/callbacks.h"
+#include "keras/trainer.h"
 
 namespace horngate::keras {
 namespace {
@@ -30,7 +31,8 @@ class Bar {
   Bar(int64_t target, int verbose, std::vector<std::string> running)
       : target_(target), verbose_(verbose), running_(std::move(running)) {}
 
-  void update(int64_t current, const Logs& values) {
+  /// A name may come twice, and then counts twice.
+  void update(int64_t current, const std::vector<std::pair<std::string, double>>& values) {
     for (const auto& [name, value] : values) take(name, value, current - seen_);
     seen_ = current;
     const bool is_done = target_ > 0 && current >= target_;
@@ -75,7 +77,7 @@ class Bar {
 
   void draw(int64_t current, bool is_done) {
     const double now = seconds_since(begin_);
-    if (!is_done && now - last_ < 0.05) return;
+    if (target_ > 0 && !is_done && now - last_ < 0.05) return;
     last_ = now;
     std::string line;
     if (target_ > 0) {
@@ -103,9 +105,10 @@ class Bar {
     }
     line += numbers(false);
     const size_t width = line.size();
+    const std::string back(width_, '\b');
     if (width < width_) line += std::string(width_ - width, ' ');
     width_ = width;
-    std::fputs(("\r" + line + (is_done ? "\n" : "")).c_str(), stdout);
+    std::fputs((back + "\r" + line + (is_done ? "\n" : "")).c_str(), stdout);
   }
 
   int64_t target_, seen_ = 0;
@@ -122,8 +125,7 @@ class Progress final : public CallbackBody {
   Progress(bool uses_steps, std::vector<std::string> running)
       : uses_steps_(uses_steps), running_(std::move(running)) {}
   void on_epoch_begin(int64_t epoch) override {
-    // A file or a pipe has no use for a bar.
-    if (!params().verbose || (params().verbose == 1 && !isatty(STDOUT_FILENO))) return;
+    if (!shows_progress(params().verbose)) return;
     std::printf("Epoch %lld/%lld\n", static_cast<long long>(epoch + 1),
                 static_cast<long long>(params().epochs));
     target_ = uses_steps_ ? params().steps : params().samples;
@@ -138,9 +140,10 @@ class Progress final : public CallbackBody {
   }
   void on_epoch_end(int64_t, Logs& logs) override {
     if (!bar_) return;
-    Logs values = last_;
-    for (const auto& [name, value] : logs)
-      if (name.starts_with("val_")) values.set(name, value);
+    // As Keras has it: the epoch's mean counts as much as the last batch.
+    std::vector<std::pair<std::string, double>> values = last_;
+    for (const std::string& name : params().metrics)
+      if (const double* value = logs.find(name)) values.emplace_back(name, *value);
     bar_->update(seen_, values);
   }
 
@@ -153,6 +156,9 @@ class Progress final : public CallbackBody {
 };
 
 }  // namespace
+
+// A file or a pipe has no use for a bar.
+bool shows_progress(int verbose) { return verbose > 1 || (verbose == 1 && isatty(STDOUT_FILENO)); }
 
 Callback ProgbarLogger(const std::string& count_mode,
                        const std::vector<std::string>& stateful_metrics) {

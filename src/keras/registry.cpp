@@ -1,7 +1,10 @@
 // All classes of layers, by name.
+#include <cstdio>
+
 #include "horngate/config.h"
 #include "keras/layers/body_of.h"
 #include "keras/layers/input.h"
+#include "keras/layers/keras1.h"
 #include "keras/network.h"
 
 namespace horngate::keras {
@@ -58,6 +61,20 @@ LayerOptions read_common(const Json& config) {
   return o;
 }
 
+bool is_tf_keras(const std::string& version) {
+  if (version.ends_with("-tf")) return true;
+  int major = 0, minor = 0;
+  return std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 && major == 2 && minor >= 4;
+}
+
+std::string keras_version_for(const Body& layer) {
+  const auto* differs = dynamic_cast<const OfTfKeras*>(&layer);
+  if (differs && differs->is_of_tf_keras()) return "2.4.0";
+  for (const auto& part : layer.parts())
+    if (keras_version_for(*part) != "2.3.1") return "2.4.0";
+  return "2.3.1";
+}
+
 std::shared_ptr<Body> layer_from(const Json& description, const LoadContext& context) {
   const std::string& name = description.at("class_name", "layer").as_string("class_name");
   const Json& config = description.at("config", name);
@@ -71,7 +88,7 @@ std::shared_ptr<Body> layer_from(const Json& description, const LoadContext& con
   if (name == "Sequential") return Network::sequential_from_config(config, context);
   if (name == "Lambda") return lambda_from(config, context);
   const auto found = table().find(name);
-  if (found != table().end()) return found->second(config, context);
+  if (found != table().end()) return found->second(of_keras_1(name, config), context);
   const Json* layer_name = config.find("name");
   throw ValueError("layer " + (layer_name ? layer_name->dump() : "without a name") + ": class " +
                    name + " is not one of Keras's; give it in custom_layers.");

@@ -67,8 +67,8 @@ Regularizer Regularizer::from(const Json& j, const std::string& where) {
     const Json* found = c.find(field);
     return found ? found->as_number(where) : standard;
   };
-  if (name == "L1L2" || name == "l1_l2") {
-    const double standard = name == "L1L2" ? 0.0 : 0.01;
+  if (name == "L1L2" || name == "l1_l2" || name == "L1L2Regularizer") {
+    const double standard = name == "l1_l2" ? 0.01 : 0.0;
     return L1L2(given("l1", standard), given("l2", standard));
   }
   if (name == "l1" || name == "L1") return l1(given(c.find("l") ? "l" : "l1", 0.01));
@@ -105,8 +105,11 @@ WeightConstraint WeightConstraint::from(const Json& j, const std::string& where)
   if (j.is_null()) return {};
   const NamedConfig given(j, where);
   const Json& c = given.config;
-  if (given.is({"MaxNorm", "max_norm", "maxnorm"}))
-    return MaxNorm(options_from<MaxNormOptions>(c, where));
+  if (given.is({"MaxNorm", "max_norm", "maxnorm"})) {
+    MaxNormOptions o = options_from<MaxNormOptions>(c, where);
+    if (const Json* m = c.find("m")) o.max_value = m->as_number(where + ": m");  // of Keras 1
+    return MaxNorm(o);
+  }
   if (given.is({"NonNeg", "non_neg", "nonneg"})) return NonNeg();
   if (given.is({"UnitNorm", "unit_norm", "unitnorm"}))
     return UnitNorm(options_from<UnitNormArguments>(c, where).axis);

@@ -1,9 +1,12 @@
 // Files of models: save, load_model, save_weights, load_weights.
 #include "horngate/keras/saving.h"
 
+#include <algorithm>
+
 #include "files/hdf5_reader.h"
 #include "files/hdf5_writer.h"
 #include "files/safetensors.h"
+#include "keras/convert_weights.h"
 #include "keras/fields.h"
 #include "keras/network.h"
 #include "keras/no_initializers.h"
@@ -17,7 +20,6 @@ using namespace files;
 
 // Keras flips kernels when one of two backends is theano and the other is not; ours does not flip.
 constexpr const char* kBackend = "tensorflow";
-constexpr const char* kKerasVersion = "2.3.1";
 
 Bytes bytes_of(const Array& a) { return {static_cast<const std::byte*>(a.raw()), a.nbytes()}; }
 
@@ -33,20 +35,29 @@ std::vector<std::string> names_of(const std::vector<Weight>& weights) {
   return names;
 }
 
+/// The values of weights in this order: of a model inside of another it is not that of get_weights.
+Arrays values_of(const std::vector<Weight>& weights) {
+  std::vector<Variable> variables;
+  for (const Weight& w : weights) variables.push_back(w.variable);
+  return batch_get_value(variables);
+}
+
 /// The arrays that files are written from, which must live until then.
 using Held = std::vector<Arrays>;
 
-void write_weights(hdf5::GroupWriter& group, const Layers& layers, Held& held) {
+void write_weights(hdf5::GroupWriter& group, const Model& model, Held& held) {
+  const Layers layers = model.layers();
   std::vector<std::string> names;
   for (const Layer& layer : layers) names.push_back(layer.name());
   write_names(group, "layer_names", names);
   group.set_text("backend", kBackend);
-  group.set_text("keras_version", kKerasVersion);
+  group.set_text("keras_version", keras_version_for(model.body()));
   for (const Layer& layer : layers) {
     hdf5::GroupWriter& to = group.group(layer.name());
-    const std::vector<std::string> weight_names = names_of(layer.weights());
+    const std::vector<Weight> weights = layer.weights();
+    const std::vector<std::string> weight_names = names_of(weights);
     write_names(to, "weight_names", weight_names);
-    held.push_back(layer.get_weights());
+    held.push_back(values_of(weights));
     for (size_t i = 0; i < weight_names.size(); ++i) {
       Array& a = held.back()[i] = held.back()[i].contiguous();
       to.set_data(weight_names[i], a.dtype(), a.dims(), bytes_of(a));
@@ -76,6 +87,11 @@ Json metrics_config(const MetricChoices& choices) {
     for (const Metric& metric : list) result.push_back(metric.config());
     return result;
   };
+  if (!choices.each().empty()) {
+    Json::List each;
+    for (const MetricChoices::List& list : choices.each()) each.push_back(list_of(list));
+    return each;
+  }
   if (choices.named().empty()) return list_of(choices.all());
   Json object;
   for (const auto& [name, list] : choices.named()) object.set(name, list_of(list));
@@ -129,6 +145,13 @@ MetricChoices read_metrics(const Json* j, const LoadOptions& options, const std:
     for (const Json& choice : item.as_list(where)) list.push_back(one(choice));
     return list;
   };
+  // tf.keras has a list, or null, for each output; Keras 2.3.1 reads both.
+  if (j->is_list() && std::ranges::any_of(j->as_list(where), &Json::is_list)) {
+    std::vector<MetricChoices::List> each;
+    for (const Json& list : j->as_list(where))
+      each.push_back(list.is_null() ? MetricChoices::List() : list_of(list));
+    return each;
+  }
   if (!j->is_object() || j->find("class_name")) return list_of(*j);
   MetricChoices::Named named;
   for (const auto& [name, item] : j->as_object(where)) named.emplace(name, list_of(item));
@@ -159,6 +182,27 @@ CompileOptions read_training(const Json& config, const LoadOptions& options,
   return o;
 }
 
+/// The state of an optimizer. Since 2.11 tf.keras has it weight by weight, "Adam/m/dense/kernel:0" beside
+/// "Adam/v/dense/kernel:0", all others one kind after the other.
+Arrays read_state(const hdf5::Group& group) {
+  const std::vector<std::string> names = read_names(group, "weight_names");
+  const bool is_by_weight = !names.empty() && names[0] == "iteration:0";
+  std::vector<std::pair<std::string, Arrays>> kinds;
+  for (const std::string& name : names) {
+    if (is_by_weight && name == "learning_rate:0") continue;
+    const size_t begin = name.find('/');
+    const std::string kind = is_by_weight && begin != std::string::npos
+                                 ? name.substr(begin, name.find('/', begin + 1) - begin)
+                                 : "";
+    auto found = std::ranges::find(kinds, kind, &std::pair<std::string, Arrays>::first);
+    if (found == kinds.end()) found = kinds.insert(kinds.end(), {kind, {}});
+    found->second.push_back(read_array(group.dataset(name)));
+  }
+  Arrays state;
+  for (const auto& [kind, arrays] : kinds) state.insert(state.end(), arrays.begin(), arrays.end());
+  return state;
+}
+
 bool is_safetensors(const std::string& path) { return path.ends_with(".safetensors"); }
 
 void save_safetensors(const std::string& path, const Layers& layers) {
@@ -166,8 +210,9 @@ void save_safetensors(const std::string& path, const Layers& layers) {
   std::vector<safetensors::Input> tensors;
   Json::List order;
   for (const Layer& layer : layers) {
-    const std::vector<std::string> names = names_of(layer.weights());
-    held.push_back(layer.get_weights());
+    const std::vector<Weight> weights = layer.weights();
+    const std::vector<std::string> names = names_of(weights);
+    held.push_back(values_of(weights));
     Json entry;
     entry.set("name", layer.name());
     entry.set("weights", to_json(names));
@@ -188,11 +233,11 @@ void Model::save(const std::string& path, const SaveOptions& options) const {
                      " would hold weights alone: use save_weights.");
   hdf5::Writer file;
   Held held;
-  file.root().set_text("keras_version", kKerasVersion);
+  file.root().set_text("keras_version", keras_version_for(body()));
   file.root().set_text("backend", kBackend);
   file.root().set_text("model_config",
                        class_config(class_name().c_str(), network().full_config()).dump());
-  write_weights(file.root().group("model_weights"), layers(), held);
+  write_weights(file.root().group("model_weights"), *this, held);
   if (options.include_optimizer && is_compiled()) {
     file.root().set_text("training_config", training_config(compiled()).dump());
     const std::vector<Variable>& state = optimizer().weights();
@@ -216,7 +261,7 @@ void Model::save_weights(const std::string& path) const {
   if (is_safetensors(path)) return save_safetensors(path, layers());
   hdf5::Writer file;
   Held held;
-  write_weights(file.root(), layers(), held);
+  write_weights(file.root(), *this, held);
   file.save(path);
 }
 
@@ -251,8 +296,8 @@ Model load_model(const std::string& path, const LoadOptions& options) {
   std::shared_ptr<Network> network;
   try {
     const NoInitializers scope(saved.elements());
-    network = std::dynamic_pointer_cast<Network>(
-        layer_from(config, {options.custom_layers, options.lambdas}));
+    network = std::dynamic_pointer_cast<Network>(layer_from(
+        config, {options.custom_layers, options.lambdas, is_tf_keras(saved.keras_version)}));
   } catch (const ValueError& e) {
     throw ValueError(where + ": " + e.what());
   }
@@ -268,10 +313,9 @@ Model load_model(const std::string& path, const LoadOptions& options) {
   model.compile(read_training(Json::parse(root.attribute("training_config").text(), training),
                               options, training));
   if (!root.has("optimizer_weights")) return model;
-  const hdf5::Group group = root.group("optimizer_weights");
-  Arrays state;
-  for (const std::string& name : read_names(group, "weight_names"))
-    state.push_back(read_array(group.dataset(name)));
+  Arrays state = read_state(root.group("optimizer_weights"));
+  if (saved.keras_version.starts_with("1"))
+    state = state_of_keras_1(state, saved, network->layers());
   network->trainer().prepare();
   try {
     model.optimizer().set_weights(state);

@@ -80,6 +80,9 @@ void Trainer::compile(const CompileOptions& options) {
 
   is_compiled_ = false;
   options_ = options;
+  // Whoever compiles a discriminator and then freezes it for another model trains it all the same.
+  trained_.clear();
+  for (const Weight& w : network_.trainable_weights()) trained_.push_back(w.variable);
   outputs_.clear();
   output_losses_.clear();
   metric_updates_.clear();
@@ -150,9 +153,14 @@ void Trainer::choose_metrics(const MetricChoices& choices, bool are_weighted) {
     if (std::none_of(outputs_.begin(), outputs_.end(),
                      [&name = name](const Output& o) { return o.name == name; }))
       throw ValueError("compile: metrics must name outputs; got \"" + name + "\".");
-  for (Output& o : outputs_) {
+  if (!choices.each().empty() && choices.each().size() != outputs_.size())
+    throw ValueError("compile: metrics must be a list for each of " +
+                     std::to_string(outputs_.size()) + " outputs; got " +
+                     std::to_string(choices.each().size()) + ".");
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    Output& o = outputs_[i];
     if (!o.loss) continue;
-    MetricChoices::List list = choices.all();
+    MetricChoices::List list = choices.each().empty() ? choices.all() : choices.each()[i];
     if (const auto found = choices.named().find(o.name); found != choices.named().end())
       list = found->second;
     for (const Metric& choice : list) {
@@ -177,9 +185,7 @@ Function Trainer::make_step(bool trains) {
     for (const auto& node : network_.nodes())
       for (const OwnedUpdate& u : node->updates)
         if (network_.trainable() && happens(u)) updates.push_back(u.update);
-    std::vector<Variable> weights;
-    for (const Weight& w : network_.trainable_weights()) weights.push_back(w.variable);
-    for (const Update& u : options_.optimizer.get_updates(total_loss_, weights))
+    for (const Update& u : options_.optimizer.get_updates(total_loss_, trained_))
       updates.push_back(u);
   }
   return function(inputs, results_, updates, {.name = trains ? "train_function" : "test_function"});

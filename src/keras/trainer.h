@@ -12,6 +12,9 @@
 
 namespace horngate::keras {
 
+/// Whether this much is to be shown here.
+bool shows_progress(int verbose);
+
 /// Arrays as the functions take them, with samples along axis 0.
 struct Feeds {
   Arrays inputs, targets, weights;  // weights: one for each target
@@ -37,7 +40,7 @@ class Trainer {
 
   /// Data for `function` ("fit"), checked: counts, names, shapes.
   Feeds standardize(const char* function, const Data& x, const Data& y, const Data& sample_weight,
-                    const ClassWeights& class_weight);
+                    const ClassWeightChoices& class_weight);
   Arrays standardize_inputs(const char* function, const Data& x);
 
   /// Makes the training step, and with it the optimizer's state.
@@ -72,7 +75,8 @@ class Trainer {
   Network& network_;
   CompileOptions options_;
   bool is_compiled_ = false;
-  std::vector<Output> outputs_;  // with those that have no loss
+  std::vector<Variable> trained_;  // as it was when the model was compiled
+  std::vector<Output> outputs_;    // with those that have no loss
   std::vector<Metric> output_losses_;
   Tensors losses_;
   std::vector<std::string> names_;

@@ -1,6 +1,13 @@
 """Models of the C++ library beside those of Keras: training, files in both directions, weights by order and name."""
 
+import contextlib
+import io
+import json
+import os
+import pty
+import re
 import struct
+import subprocess
 import sys
 from pathlib import Path
 
@@ -83,6 +90,100 @@ def test_training_goes_on_where_the_other_language_stopped(name, tmp_path):
     for a, b in zip(again.get_weights(), whole.get_weights()):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(again.train_on_batch(x, y), whole.train_on_batch(x, y), rtol=1e-5)
+
+
+def normalised(optimizer, dropout):
+    model = models.Sequential()
+    model.add(layers.Dense(8, activation="relu", input_shape=(6,)))
+    model.add(layers.BatchNormalization())
+    model.add(layers.Dropout(dropout, seed=11))
+    model.add(layers.Dense(3, activation="softmax"))
+    model.compile(optimizer, "categorical_crossentropy", metrics=["accuracy"])
+    return model
+
+
+@pytest.mark.parametrize("name", ["adam", "rmsprop"])
+@pytest.mark.parametrize("dropout", [0.0, 0.4])
+@pytest.mark.parametrize("first", ["python", "cpp"])
+def test_training_with_batch_norm_and_dropout_goes_on(name, dropout, first, tmp_path):
+    """Three steps here, three there. With dropout the whole training is one that Python loads in between, because the
+    numbers of a seed begin anew with each load."""
+    x, y = data()
+    begin, middle, end = (str(tmp_path / f"{n}.h5") for n in ("begin", "middle", "end"))
+    whole = normalised(OPTIMIZERS[name](), dropout)
+    whole.save(begin)
+    train = [{"do": "train", "x": said(x), "y": said(y)}] * 3
+    if dropout:
+        whole = models.load_model(begin)
+    wanted = [whole.train_on_batch(x, y) for _ in range(3)]
+    if dropout:
+        whole.save(middle)
+        whole = models.load_model(middle)
+    wanted += [whole.train_on_batch(x, y) for _ in range(3)]
+
+    def in_python(path, to):
+        model = models.load_model(path)
+        losses = [model.train_on_batch(x, y) for _ in range(3)]
+        model.save(to)
+        return losses
+
+    def in_cpp(path, to):
+        return run([{"do": "load", "path": path}, *train, {"do": "save", "path": to}], tmp_path)[1:4]
+
+    ways = (in_python, in_cpp) if first == "python" else (in_cpp, in_python)
+    got = ways[0](begin, middle) + ways[1](middle, end)
+    np.testing.assert_allclose(got, wanted, rtol=1e-5)
+    close(models.load_model(end).get_weights(), whole.get_weights())
+    for a, b in zip(models.load_model(end).optimizer.get_weights(), whole.optimizer.get_weights(), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+def test_frozen_layers_in_nested_models(tmp_path):
+    """Their order is another one in files than in get_weights."""
+    x, y = data(classes=4)
+    inner = models.Sequential([layers.Dense(6, input_shape=(6,)), layers.Dense(6), layers.PReLU()])
+    inner.layers[0].trainable = False
+    model = models.Sequential([inner, layers.Dense(4)])
+    model.compile("adam", "mse")
+    model.train_on_batch(x, y)
+    first, second = str(tmp_path / "first.h5"), str(tmp_path / "second.h5")
+    model.save(first)
+    alone = str(tmp_path / "alone.safetensors")
+    steps = [{"do": "load", "path": first}, {"do": "save", "path": second}, {"do": "save_weights", "path": alone}]
+    steps += [{"do": "load", "path": second}, {"do": "weights"}, {"do": "load_weights", "path": alone}, {"do": "weights"}]
+    got = run(steps, tmp_path)
+    for weights in (got[4], got[6]):
+        for a, b in zip(weights, model.get_weights(), strict=True):
+            np.testing.assert_array_equal(keras_cases.array_of(a), b)
+    again = models.load_model(second)
+    for a, b in zip(again.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(again.train_on_batch(x, y), model.train_on_batch(x, y), rtol=1e-5)
+
+
+def test_calls_that_say_whether_they_train(tmp_path):
+    x = layers.Input((6,))
+    y = layers.BatchNormalization()(x, training=False)
+    y = layers.Dropout(0.5, seed=3)(layers.Dense(5)(y), training=True)
+    model = models.Model(x, layers.BatchNormalization()(y))
+    model.compile("sgd", "mse")
+    path, back = str(tmp_path / "net.h5"), str(tmp_path / "back.h5")
+    model.save(path)
+    a, b = data(n=200, classes=5)
+    shift = model.layers[1].get_weights()
+    steps = [{"do": "load", "path": path}, {"do": "to_json"}, {"do": "predict", "x": said(a), "batch_size": 200}]
+    steps += [{"do": "train", "x": said(a), "y": said(b)}, {"do": "weights"}, {"do": "save", "path": back}]
+    got = run(steps, tmp_path)
+    assert json.loads(got[1])["config"] == keras_cases.plain(model.get_config())
+    predicted = keras_cases.array_of(got[2][0])
+    zeros = np.isclose(predicted, predicted.min(axis=1).mean() * 0, atol=1e-7).mean()
+    assert 0.4 < zeros < 0.6  # half of them, while it predicts
+    # The first normalisation learned nothing, the second one did.
+    for mine, before in zip(got[4][2:4], shift[2:]):
+        np.testing.assert_array_equal(keras_cases.array_of(mine), before)
+    assert np.abs(keras_cases.array_of(got[4][-2])).max() > 0
+    again = models.load_model(back)
+    assert again.get_config() == model.get_config()
 
 
 def test_several_inputs_and_outputs(tmp_path):
@@ -201,6 +302,54 @@ def test_weights_of_cudnn_layers(tmp_path):
             group[name] = value.astype("float32")
     got = run([{"do": "from_json", "text": lstm.to_json()}, {"do": "load_weights", "path": path}, {"do": "weights"}], tmp_path)
     close(got[2], wanted)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def shown(steps, folder, on_terminal):
+    """What the program prints while it does the steps: on a terminal, or into a pipe."""
+    case = Path(folder) / "case.json"
+    case.write_text(json.dumps([steps]))
+    environment = dict(os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1", HORNGATE_QUIET="1")
+    command = [keras_cases.runner("model_runner"), str(case), str(Path(folder) / "result.json")]
+    if not on_terminal:
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(command, env=environment, stdout=theirs) as process:
+        os.close(theirs)
+        text = b""
+        with contextlib.suppress(OSError):  # what reading says at the end
+            while part := os.read(ours, 65536):
+                text += part
+    os.close(ours)
+    assert process.returncode == 0
+    return text.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("verbose, terminal", [(1, True), (2, True), (2, False), (1, False)])
+def test_progress_is_drawn_as_keras_draws_it(verbose, terminal, tmp_path, monkeypatch):
+    """Byte for byte, but for how long a step took. Two batches an epoch: whether one in between is drawn is a matter of
+    time."""
+    x, y = data()
+    model = classifier("sgd", metrics=["accuracy", "mae"])
+    path = str(tmp_path / "net.h5")
+    model.save(path)
+    options = {"batch_size": 9, "epochs": 3, "validation_split": 0.25, "verbose": verbose}
+    fit = {"do": "fit", "x": said(x), "y": said(y), **options}
+    got = shown([{"do": "load", "path": path}, fit], tmp_path, terminal)
+    if verbose == 1 and not terminal:
+        assert got == ""
+        return
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    model.fit(x, y, shuffle=False, **options)
+    monkeypatch.undo()
+    times = re.compile(r"\d+(us|ms|s)/step|(?<= - )\d+s\b")
+    assert times.sub("T", got) == times.sub("T", screen.getvalue())
+    assert (verbose == 1) == ("\b" in got)
 
 
 def crc32c(data):

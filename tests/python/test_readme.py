@@ -20,3 +20,11 @@ def test_readme():
 
 def test_the_page_of_models():
     assert (ROOT / "tests/install/models.cpp").read_text().endswith(only_block("docs/models.md"))
+
+
+def test_the_net_of_digits_is_the_example():
+    """Statement by statement; how lines are broken does not matter."""
+    program = re.sub(r"\s", "", (ROOT / "examples/fit_digits.cpp").read_text())
+    (code,) = re.findall(r"```c\+\+\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    for statement in re.sub(r"\s", "", re.sub(r"//.*", "", code)).split(";"):
+        assert statement in program, statement

@@ -124,6 +124,10 @@ struct ReduceLROnPlateauOptions {
 [[nodiscard]] HORNGATE_API Callback
 LearningRateScheduler(std::function<double(int64_t, double)> schedule, int verbose = 0);
 
+/// Puts the means over an epoch into its logs, of these names the last values. fit does so by itself.
+[[nodiscard]] HORNGATE_API Callback
+BaseLogger(const std::vector<std::string>& stateful_metrics = {});
+
 /// Ends training when the loss is not a number, or infinite.
 [[nodiscard]] HORNGATE_API Callback TerminateOnNaN();
 

@@ -13,7 +13,7 @@
 
 namespace horngate::keras {
 
-/// Arrays with samples along axis 0: one, one for each input or output, or some by name.
+/// Arrays with samples along axis 0: one, one for each input or output, or some by name: {{"left", a}, {"right", b}}.
 class Data {
  public:
   using Named = std::map<std::string, Array>;
@@ -23,6 +23,7 @@ class Data {
   Data(Arrays several) : value_(std::move(several)) {}
   Data(std::initializer_list<Array> several) : value_(Arrays(several)) {}
   Data(Named named) : value_(std::move(named)) {}
+  Data(std::initializer_list<Named::value_type> named) : value_(Named(named)) {}
 
   bool empty() const {
     return std::visit([](const auto& v) { return v.empty(); }, value_);
@@ -34,7 +35,7 @@ class Data {
   std::variant<Arrays, Named> value_;
 };
 
-/// One for all outputs, one for each, or by the names of outputs.
+/// One for all outputs, one for each, or by the names of outputs: {{"kind", "mse"}, {"amount", "mae"}}.
 template <class T>
 class PerOutput {
  public:
@@ -46,6 +47,7 @@ class PerOutput {
   PerOutput(U&& one) : value_(T(std::forward<U>(one))) {}
   PerOutput(std::vector<T> each) : value_(std::move(each)) {}
   PerOutput(Named named) : value_(std::move(named)) {}
+  PerOutput(std::initializer_list<typename Named::value_type> named) : value_(Named(named)) {}
 
   bool is_set() const { return !std::holds_alternative<std::monostate>(value_); }
   const T* one() const { return std::get_if<T>(&value_); }

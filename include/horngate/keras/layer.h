@@ -62,6 +62,10 @@ struct OwnedUpdate {
   std::vector<const Body*> owners = {};
 };
 
+struct CallOptions {
+  std::optional<bool> training = {};  // unset: as the model is used, to train or to predict
+};
+
 /// One call of a layer, while it runs.
 class HORNGATE_API Call {
  public:
@@ -188,7 +192,7 @@ class HORNGATE_API Body : public std::enable_shared_from_this<Body> {
   void set_scope(std::string scope, NameCount names = {});
   const std::string& scope() const { return scope_.empty() ? name_ : scope_; }
   /// Calls it: builds at the first time, checks, computes masks, keeps losses and updates.
-  Values operator()(const Values& inputs);
+  Values operator()(const Values& inputs, const CallOptions& options = {});
   /// The same for tensors, without keeping anything: for layers inside of others. `build` must have run.
   Tensors run(Call& call);
   void ensure_built(const Shapes& inputs);
@@ -222,6 +226,7 @@ struct HORNGATE_API CallNode {
   std::vector<OwnedUpdate> updates;
   std::vector<Update> state_updates;
   int64_t order = 0;  // of all calls of the process
+  CallOptions options = {};
 
   CallNode() = default;
   CallNode(const CallNode&) = delete;
@@ -235,10 +240,10 @@ class HORNGATE_API Layer {
   explicit Layer(std::shared_ptr<Body> body) : body_(std::move(body)) {}
 
   /// Calls it on one value, or several.
-  /// Example: auto y = keras::Dense(10)(x);
-  Value operator()(const Values& inputs) const;
+  /// Example: auto y = keras::Dense(10)(x); auto z = keras::Dropout(0.5)(y, {.training = true});
+  Value operator()(const Values& inputs, const CallOptions& options = {}) const;
   /// All results, of layers that have several: recurrent ones with return_state, models.
-  Values call_all(const Values& inputs) const;
+  Values call_all(const Values& inputs, const CallOptions& options = {}) const;
 
   const std::string& name() const { return body().name(); }
   std::string class_name() const { return body().class_name(); }

@@ -1,7 +1,9 @@
 // Models: graphs of layers that can be trained, run and saved. Copies of a handle are the same model.
 #pragma once
 
+#include <concepts>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,7 +24,7 @@ namespace horngate::keras {
 class Network;
 class Trainer;
 
-/// Metrics: a list for all outputs, or lists by the names of outputs.
+/// Metrics: a list for all outputs, lists for each of them, or lists by their names.
 class MetricChoices {
  public:
   using List = std::vector<Metric>;
@@ -31,12 +33,16 @@ class MetricChoices {
   MetricChoices() = default;
   MetricChoices(std::initializer_list<Metric> all) : all_(all) {}
   MetricChoices(List all) : all_(std::move(all)) {}
+  MetricChoices(std::vector<List> each) : each_(std::move(each)) {}
   MetricChoices(Named named) : named_(std::move(named)) {}
+  MetricChoices(std::initializer_list<Named::value_type> named) : named_(named) {}
   const List& all() const { return all_; }
+  const std::vector<List>& each() const { return each_; }
   const Named& named() const { return named_; }
 
  private:
   List all_;
+  std::vector<List> each_;
   Named named_;
 };
 
@@ -58,8 +64,44 @@ struct Batch {
 /// Gives batches, again and again; nothing ends an epoch early.
 using Generator = std::function<std::optional<Batch>()>;
 
+/// A list of batches, or a view that makes them.
+template <class R>
+concept BatchRange = requires(const R& range) {
+  { *std::begin(range) } -> std::convertible_to<Batch>;
+  std::begin(range) == std::end(range);
+};
+
+/// The batches of a range, which must live as long, again and again.
+template <BatchRange R>
+Generator batches_of(const R& range) {
+  return [&range, at = std::begin(range)]() mutable -> std::optional<Batch> {
+    if (at == std::end(range)) at = std::begin(range);
+    if (at == std::end(range)) return {};
+    return *at++;
+  };
+}
+
 /// Weights of classes, by their number.
 using ClassWeights = std::map<int64_t, double>;
+
+/// Such weights for all outputs, or by the names of outputs.
+/// Example: net.fit(x, y, {.class_weight = {{0, 1.0}, {1, 5.0}}});
+class ClassWeightChoices {
+ public:
+  using Named = std::map<std::string, ClassWeights>;
+
+  ClassWeightChoices() = default;
+  ClassWeightChoices(std::initializer_list<ClassWeights::value_type> all) : all_(all) {}
+  ClassWeightChoices(ClassWeights all) : all_(std::move(all)) {}
+  ClassWeightChoices(Named named) : named_(std::move(named)) {}
+  ClassWeightChoices(std::initializer_list<Named::value_type> named) : named_(named) {}
+  const ClassWeights& all() const { return all_; }
+  const Named& named() const { return named_; }
+
+ private:
+  ClassWeights all_;
+  Named named_;
+};
 
 struct ValidationData {
   Data x;
@@ -77,21 +119,21 @@ struct FitOptions {
   std::optional<ValidationData> validation_data = {};
   bool shuffle = true;
   std::optional<uint64_t> shuffle_seed = {};  // unset: another order in each process
-  ClassWeights class_weight = {};
+  ClassWeightChoices class_weight = {};
   Data sample_weight = {};
   int64_t initial_epoch = 0;
   int64_t validation_freq = 1;  // epochs between two validations
 };
 
 struct FitGeneratorOptions {
-  int64_t steps_per_epoch = 0;  // batches of an epoch
+  int64_t steps_per_epoch = 0;  // batches of an epoch; 0: as many as the range has
   int64_t epochs = 1;
   int verbose = 1;
   Callbacks callbacks = {};
   std::optional<ValidationData> validation_data = {};
   int64_t validation_freq = 1;
   int64_t validation_batch_size = 32;
-  ClassWeights class_weight = {};
+  ClassWeightChoices class_weight = {};
   int64_t initial_epoch = 0;
 };
 
@@ -106,7 +148,7 @@ struct PredictOptions {
 
 struct TrainOptions {
   Data sample_weight = {};
-  ClassWeights class_weight = {};
+  ClassWeightChoices class_weight = {};
   bool reset_metrics = true;
 };
 
@@ -172,6 +214,23 @@ class HORNGATE_API Model : public Layer {
   std::vector<double> evaluate(const Data& x, const Data& y,
                                const EvaluateOptions& options = {}) const;
   std::vector<double> evaluate_generator(const Generator& generator, int64_t steps) const;
+  /// The results of that many batches, of all outputs; y is not needed.
+  Arrays predict_generator(const Generator& generator, int64_t steps) const;
+  /// A range of batches is one, and begins anew when it is through.
+  /// Example: net.fit_generator(std::vector<keras::Batch>{{x1, y1}, {x2, y2}}, {.epochs = 5});
+  template <BatchRange R>
+  History fit_generator(const R& range, FitGeneratorOptions options = {}) const {
+    if (options.steps_per_epoch == 0) options.steps_per_epoch = std::ranges::distance(std::begin(range), std::end(range));
+    return fit_generator(batches_of(range), options);
+  }
+  template <BatchRange R>
+  std::vector<double> evaluate_generator(const R& range) const {
+    return evaluate_generator(batches_of(range), std::ranges::distance(std::begin(range), std::end(range)));
+  }
+  template <BatchRange R>
+  Arrays predict_generator(const R& range) const {
+    return predict_generator(batches_of(range), std::ranges::distance(std::begin(range), std::end(range)));
+  }
   /// May be called from many threads at once.
   Array predict(const Data& x, const PredictOptions& options = {}) const;
   Arrays predict_all(const Data& x, const PredictOptions& options = {}) const;

@@ -63,7 +63,24 @@ inline const Lambdas kNoLambdas;
 struct LoadContext {
   const CustomLayers& custom;
   const Lambdas& lambdas = kNoLambdas;
+  bool is_tf_keras = false;  // who wrote the file
 };
+
+/// Layers that tf.keras computes otherwise than Keras 2.3.1 keep to what their file meant.
+class OfTfKeras {
+ public:
+  virtual ~OfTfKeras() = default;
+  void set_of_tf_keras() { is_of_tf_keras_ = true; }
+  bool is_of_tf_keras() const { return is_of_tf_keras_; }
+
+ private:
+  bool is_of_tf_keras_ = false;
+};
+
+/// Whether a version is one of tf.keras, "2.2.4-tf" or "2.4.0": Keras ended with 2.3.1.
+bool is_tf_keras(const std::string& keras_version);
+/// The version that files of a layer name: what reads them again must know.
+std::string keras_version_for(const Body& layer);
 
 using LayerTable = std::map<std::string, std::shared_ptr<Body> (*)(const Json& config,
                                                                    const LoadContext& context)>;

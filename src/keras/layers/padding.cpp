@@ -1,4 +1,6 @@
 // Upsampling, zero padding, cropping.
+#include <cmath>
+
 #include "horngate/horngate.h"
 #include "horngate/keras/layers_convolutional.h"
 #include "keras/layers/keras1.h"
@@ -25,8 +27,32 @@ void fields(V& v, LikeRank<UpSamplingArguments> auto& a) {
   if constexpr (requires { o.interpolation; }) v("interpolation", o.interpolation);
 }
 
+/// An axis made longer, pixels as tf.keras has them: their centres stay where they are, and beyond the outermost ones
+/// the image goes on as it ends.
+Tensor stretched(const Tensor& x, size_t axis, int64_t factor) {
+  const auto part = [&](const Slice& along) {
+    std::vector<Index> all(axis, Index(Slice{}));
+    all.emplace_back(along);
+    return getitem(x, all);
+  };
+  const auto at = static_cast<int64_t>(axis);
+  const Tensor before = concatenate({part({.stop = 1}), part({.stop = -1})}, at);
+  const Tensor after = concatenate({part({.start = 1}), part({.start = -1})}, at);
+  Tensors phases;
+  for (int64_t p = 0; p < factor; ++p) {
+    const double shift = (static_cast<double>(p) + 0.5) / static_cast<double>(factor) - 0.5;
+    phases.push_back((1.0 - std::abs(shift)) * x + std::abs(shift) * (shift < 0 ? before : after));
+  }
+  std::vector<ShapeArg::Entry> dims;
+  for (size_t i = 0; i < x.ndim(); ++i) dims.push_back(size_of(x, i));
+  const Dim length = x.shape()[axis];
+  dims[axis] = length.known() ? ShapeArg::Entry(Dim(length.value() * factor))
+                              : ShapeArg::Entry(index(shape(x), at) * factor);
+  return reshape(stack(phases, at + 1), dims);
+}
+
 template <size_t N>
-class UpSamplingBody final : public BodyOf<UpSamplingArguments<N>> {
+class UpSamplingBody final : public BodyOf<UpSamplingArguments<N>>, public OfTfKeras {
  public:
   explicit UpSamplingBody(UpSamplingArguments<N> a) : BodyOf<UpSamplingArguments<N>>(std::move(a)) {
     check_sizes(class_name(), "size", Sizes<N>(this->o.options.size));
@@ -37,8 +63,13 @@ class UpSamplingBody final : public BodyOf<UpSamplingArguments<N>> {
   Tensors call(Call& c) override {
     const auto& d = this->o.options;
     if constexpr (N == 1) return {repeat_elements(c.x(), d.size, 1)};
-    if constexpr (N == 2)
+    if constexpr (N == 2) {
+      if (is_of_tf_keras() && d.interpolation == Interpolation::bilinear) {
+        const size_t rows = *d.data_format == DataFormat::channels_first ? 2 : 1;
+        return {stretched(stretched(c.x(), rows, d.size[0]), rows + 1, d.size[1])};
+      }
       return {resize_images(c.x(), d.size[0], d.size[1], *d.data_format, d.interpolation)};
+    }
     if constexpr (N == 3)
       return {resize_volumes(c.x(), d.size[0], d.size[1], d.size[2], *d.data_format)};
   }
@@ -150,7 +181,13 @@ Layer Cropping3D(const Cropping3DOptions& o) { return make_layer<CroppingBody<3>
 
 void add_padding_layers(LayerTable& t) {
   t["UpSampling1D"] = make_from_any<UpSamplingBody<1>>;
-  t["UpSampling2D"] = make_from_any<UpSamplingBody<2>>;
+  t["UpSampling2D"] = [](const Json& config, const LoadContext& context) {
+    const auto body = make_from_any<UpSamplingBody<2>>(config, context);
+    if (context.is_tf_keras && config.find("interpolation") &&
+        *config.find("interpolation") == Json("bilinear"))
+      dynamic_cast<OfTfKeras&>(*body).set_of_tf_keras();
+    return body;
+  };
   t["UpSampling3D"] = make_from_any<UpSamplingBody<3>>;
   t["ZeroPadding1D"] = make_from_any<ZeroPaddingBody<1>>;
   t["ZeroPadding2D"] = make_from_any<ZeroPaddingBody<2>>;

@@ -69,6 +69,7 @@ class Runner {
       return model_.load_weights(text("path"), {.by_name = flag("by_name", false),
                                                 .skip_mismatch = flag("skip_mismatch", false)}),
              Json();
+    if (what == "reset_states") return model_.reset_states(), Json();
     if (what == "summary") return model_.summary();
     if (what == "names") return to_json(model_.metrics_names());
     if (what == "weights") return arrays_to(model_.get_weights());
@@ -97,7 +98,7 @@ class Runner {
           model_.fit(data_of(step, "x"), data_of(step, "y"),
                      {.batch_size = number("batch_size", 32),
                       .epochs = number("epochs", 1),
-                      .verbose = 0,
+                      .verbose = static_cast<int>(number("verbose", 0)),
                       .callbacks = callbacks,
                       .validation_split = split ? split->as_number("validation_split") : 0.0,
                       .shuffle = false,
