@@ -9,8 +9,32 @@
 namespace horngate::keras {
 namespace {
 
+/// The same with layers that do not train. Keras keeps no `trainable` of a model inside of another: its layers say it.
+Json frozen(const Json& config) {
+  Json::List layers;
+  for (const Json& layer : config.at("layers", "Model").as_list("layers")) {
+    const Json& inner = layer.at("config", "layer");
+    Json now = inner;
+    if (inner.find("layers"))
+      now = frozen(inner);
+    else if (!(layer.at("class_name", "layer") == Json("InputLayer")))
+      now.set("trainable", false);
+    layers.push_back(layer);
+    layers.back().set("config", now);
+  }
+  Json result = config;
+  result.set("layers", layers);
+  return result;
+}
+
+/// The configuration of a layer inside of a model.
+Json config_inside(const Body& layer) {
+  const bool is_frozen = dynamic_cast<const Network*>(&layer) && !layer.trainable();
+  return is_frozen ? frozen(layer.full_config()) : layer.full_config();
+}
+
 Json described(const Body& layer) {
-  return class_config(layer.class_name().c_str(), layer.full_config());
+  return class_config(layer.class_name().c_str(), config_inside(layer));
 }
 
 }  // namespace
@@ -54,7 +78,7 @@ Json Network::functional_config() const {
     Json entry;
     entry.set("name", layer->name());
     entry.set("class_name", layer->class_name());
-    entry.set("config", layer->full_config());
+    entry.set("config", config_inside(*layer));
     entry.set("inbound_nodes", calls);
     layers.push_back(std::move(entry));
   }

@@ -2,6 +2,7 @@
 #include "horngate/keras/saving.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "files/hdf5_reader.h"
 #include "files/hdf5_writer.h"
@@ -300,6 +301,8 @@ Model load_model(const std::string& path, const LoadOptions& options) {
         config, {options.custom_layers, options.lambdas, is_tf_keras(saved.keras_version)}));
   } catch (const ValueError& e) {
     throw ValueError(where + ": " + e.what());
+  } catch (const NotImplementedError& e) {
+    throw NotImplementedError(where + ": " + e.what());
   }
   if (!network)
     throw ValueError(where + ": class_name must be Model or Sequential; got " +
@@ -310,13 +313,25 @@ Model load_model(const std::string& path, const LoadOptions& options) {
   if (!options.compile || !root.has_attribute("training_config")) return model;
 
   const std::string training = path + ": training_config";
-  model.compile(read_training(Json::parse(root.attribute("training_config").text(), training),
-                              options, training));
+  const CompileOptions compiled = read_training(
+      Json::parse(root.attribute("training_config").text(), training), options, training);
+  try {
+    model.compile(compiled);
+  } catch (const ValueError& e) {
+    throw ValueError(training + ": " + e.what());
+  }
   if (!root.has("optimizer_weights")) return model;
   Arrays state = read_state(root.group("optimizer_weights"));
   if (saved.keras_version.starts_with("1"))
     state = state_of_keras_1(state, saved, network->layers());
   network->trainer().prepare();
+  // Of a model inside of another Keras does not keep that it was frozen: then there are weights without a state.
+  if (model.optimizer().body().completed(state).size() != model.optimizer().weights().size()) {
+    std::fprintf(stderr,
+                 "%s: optimizer_weights: the state of other weights; the optimizer begins anew.\n",
+                 path.c_str());
+    return model;
+  }
   try {
     model.optimizer().set_weights(state);
   } catch (const ValueError& e) {

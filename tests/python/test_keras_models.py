@@ -161,6 +161,28 @@ def test_frozen_layers_in_nested_models(tmp_path):
     np.testing.assert_allclose(again.train_on_batch(x, y), model.train_on_batch(x, y), rtol=1e-5)
 
 
+def test_a_frozen_model_inside_of_another(tmp_path):
+    """As that of a GAN. Keras forgets that it was frozen, C++ writes it down."""
+    x, y = data()
+    judge = models.Sequential([layers.Dense(5, activation="relu", input_shape=(6,)), layers.Dense(3)], name="judge")
+    judge.trainable = False
+    model = models.Sequential([layers.Dense(6, input_shape=(6,)), judge])
+    model.compile("adam", "mse")
+    model.train_on_batch(x, y)
+    path, back = str(tmp_path / "gan.h5"), str(tmp_path / "back.h5")
+    model.save(path)
+    steps = [{"do": "load", "path": path}, {"do": "freeze", "layer": "judge"}, {"do": "predict", "x": said(x)}]
+    train = {"do": "train", "x": said(x), "y": said(y)}
+    steps += [train, {"do": "save", "path": back}, {"do": "load", "path": back}, train, {"do": "weights"}]
+    got = run(steps, tmp_path)
+    close(got[2], [model.predict(x)])
+    for a, b in zip(got[-1][2:], judge.get_weights(), strict=True):
+        np.testing.assert_array_equal(keras_cases.array_of(a), b)
+    again = models.load_model(back)
+    assert not again.get_layer("judge").trainable_weights
+    assert len(again.optimizer.get_weights()) == len(model.optimizer.get_weights())
+
+
 def test_calls_that_say_whether_they_train(tmp_path):
     x = layers.Input((6,))
     y = layers.BatchNormalization()(x, training=False)

@@ -69,6 +69,10 @@ class Runner {
       return model_.load_weights(text("path"), {.by_name = flag("by_name", false),
                                                 .skip_mismatch = flag("skip_mismatch", false)}),
              Json();
+    if (what == "freeze") {  // and compiled as before, because that decides what trains
+      model_.get_layer(text("layer")).set_trainable(false);
+      return model_.compile(model_.compiled()), Json();
+    }
     if (what == "reset_states") return model_.reset_states(), Json();
     if (what == "summary") return model_.summary();
     if (what == "names") return to_json(model_.metrics_names());
