@@ -247,7 +247,7 @@ const char* reduction_name(Reduction reduction) {
 Loss::Loss(const char* name) : Loss(from(name, "loss")) {}
 
 Loss::Loss(const std::string& name, Call call, Reduction reduction)
-    : Loss(Shared{.config = name.empty() ? Json() : Json(name),
+    : Loss(Shared{.config = name.empty() ? "loss" : name,
                   .name = name.empty() ? "loss" : name,
                   .function = {},
                   .reduction = reduction,

@@ -134,6 +134,11 @@ PerOutput<T> read_per_output(const Json* j, const F& read) {
 MetricChoices read_metrics(const Json* j, const LoadOptions& options, const std::string& where) {
   if (!j || j->is_null()) return {};
   const auto one = [&](const Json& item) {
+    if (item.is_null())
+      throw ValueError(
+          where +
+          ": a callable was saved without a name; load it with compile = false, or save it as "
+          "keras::Metric(\"name\", f).");
     if (item.is_string())
       if (const auto found = options.custom_metrics.find(item.as_string(where));
           found != options.custom_metrics.end())

@@ -27,7 +27,7 @@ TEST(Losses, AreNamesObjectsAndCallables) {
   EXPECT_FLOAT_EQ(value_of(Loss("mse")(y, p, numbers({1, 0}, {2}))), 0.25f);
   const Loss own = [](const Tensor& a, const Tensor& b) { return sum(abs(a - b), {.axis = -1}); };
   EXPECT_FLOAT_EQ(value_of(own(y, p)), 1.5f);
-  EXPECT_TRUE(own.config().is_null());
+  EXPECT_EQ(own.config(), Json("loss"));
   EXPECT_EQ(own.function(), "");
   const Loss named("l1", [](const Tensor& a, const Tensor& b) { return sum(abs(a - b)); });
   EXPECT_EQ(named.config(), Json("l1"));

@@ -6,6 +6,7 @@ not the default, shape of the input.
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,8 +58,10 @@ def drawn(index):
     """Random options: layers with weights."""
     kinds = [("Conv1D", 1, ["kernel"]), ("Conv2D", 2, ["kernel"]), ("SeparableConv2D", 2, ["depthwise", "pointwise"])]
     if index % 2:
-        model, batches, _ = recurrent.case(["SimpleRNN", "GRU", "LSTM"][index % 3], 500 + index)
-        return model, batches[0]
+        for seed in range(500 + 50 * index, 550 + 50 * index):
+            model, batches, _ = recurrent.case(["SimpleRNN", "GRU", "LSTM"][index % 3], seed)
+            if not model.stateful:  # those have tests of their own
+                return model, batches[0]
     name, rank, weights = kinds[index % 3]
     model, inputs, _ = convolutional.convolution(Draw(name, 500 + index), name, rank, weights)
     return model, inputs if isinstance(inputs, list) else [inputs]
@@ -84,6 +87,11 @@ def agree(ours, theirs, said, tolerance=2e-5):
 def equal(ours, theirs, said):
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(keras_cases.array_of(a), b, err_msg=said)
+
+
+def without_seeds(config):
+    """Keras counts them up when it initialises."""
+    return re.sub(r'"seed": \d+', '"seed": 0', json.dumps(keras_cases.plain(config), sort_keys=True))
 
 
 def go_round(made, folder):
@@ -122,7 +130,7 @@ def go_round(made, folder):
     last = []
     for i, one in enumerate(got):
         again = models.load_model(str(folder / f"{i}.back.h5"))
-        assert keras_cases.plain(again.get_config())["layers"] == json.loads(one[1])["config"]["layers"]
+        assert without_seeds(again.get_config()) == without_seeds(json.loads(one[1])["config"])
         equal(one[-2], again.get_weights(), one[1])
         state = again.optimizer.get_weights() if len(one) > 7 else []
         again.save(str(folder / f"{i}.h5"))
@@ -131,7 +139,7 @@ def go_round(made, folder):
         got[i] = (one, state)
     for (one, state), end in zip(got, all_steps(last, folder)):
         assert not isinstance(end, dict), end
-        assert json.loads(end[1])["config"] == json.loads(one[1])["config"]
+        assert without_seeds(json.loads(end[1])) == without_seeds(json.loads(one[1]))
         assert end[2] == one[-2]
         if state:
             equal(end[3], state, end[1])

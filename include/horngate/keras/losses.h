@@ -24,7 +24,7 @@ class HORNGATE_API Loss {
  public:
   using Call = std::function<Tensor(const Tensor& y_true, const Tensor& y_pred)>;
   struct Shared {
-    Json config;           // a name, or {"class_name": .., "config": ..}; null for callables
+    Json config;           // a name, or {"class_name": .., "config": ..}
     std::string name;      // "mean_squared_error"
     std::string function;  // Keras's function: "mean_squared_error"; empty for callables
     Reduction reduction = Reduction::sum_over_batch_size;
@@ -51,7 +51,7 @@ class HORNGATE_API Loss {
   /// Keras's function behind it, whatever it was called: "mean_squared_error"; empty for callables.
   const std::string& function() const;
   Reduction reduction() const;
-  /// As files have it: a name, or {"class_name": .., "config": ..}; null for none and for callables without a name.
+  /// As files have it: a name, or {"class_name": .., "config": ..}, "loss" for a callable without one; null for none.
   Json config() const { return shared_ ? shared_->config : Json(); }
   /// From a configuration.
   static Loss from(const Json& config, const std::string& where);
