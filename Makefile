@@ -106,7 +106,7 @@ wheel: $(SETUP) ## build what goes to PyPI into dist/: source distribution, whee
 	@tools/wheel.sh $(JOBS)
 
 test-wheel: $(SETUP) ## test what `make wheel` built, in fresh environments without a compiler
-	@tests/wheel/run.sh dist
+	@.venv/bin/python -m pytest tests/wheel -q -rs -s
 
 clean: ## remove build trees, keep .venv
 	@rm -rf build build-dev build-asan build-tsan build-coverage build-wheel

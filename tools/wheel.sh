@@ -59,6 +59,16 @@ cmake -S "$work/src" -B "$work/src/build" -G Ninja -Wno-dev -DCMAKE_BUILD_TYPE=R
 cmake --build "$work/src/build" -j "$jobs"
 cmake --install "$work/src/build" --prefix "$work/prefix" --strip >/dev/null
 
+# Whose code is in it: their licences ask to be passed on.
+mkdir "$work/prefix/licenses"
+site="$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
+cp "$site"/onednn_cpu_gomp-*.dist-info/LICENSE.txt "$work/prefix/licenses/oneDNN.txt"
+cp "$site"/scipy_openblas32-*.dist-info/licenses/LICENSE.txt "$work/prefix/licenses/OpenBLAS.txt"
+cp "$site"/nanobind-*.dist-info/licenses/LICENSE "$work/prefix/licenses/nanobind.txt"
+for package in libhwy-dev libxbyak-dev nlohmann-json3-dev; do
+  cp "/usr/share/doc/$package/copyright" "$work/prefix/licenses/$package.txt"
+done
+
 # --- A binding and a wheel for each ABI -------------------------------------------------------
 pins="$(grep -E '^(nanobind|numpy|scikit-build-core)==' tools/requirements.txt)"
 for python in "${pythons[@]}"; do

@@ -15,6 +15,35 @@ cmake --build "$work/app"
 "$work/app/app"
 (cd "$work" && "$work/app/models")
 
+# Programs ask for the library by a name with its version, and for a package of no other version.
+version="$("$work/prefix/bin/horngate" --version | cut -d' ' -f2)"
+abi="$(cut -d. -f1,2 <<<"$version")"
+objdump -p "$work/app/models" | grep -q "NEEDED *libhorngate_keras.so.$abi\$"
+objdump -p "$work/app/app" | grep -q "NEEDED *libhorngate.so.$abi\$"
+for wrong in 0.0 "${abi%.*}.$((${abi#*.} + 1))" 99; do
+  mkdir -p "$work/wrong"
+  printf 'cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES NONE)\nfind_package(Horngate %s REQUIRED)\n' \
+    "$wrong" >"$work/wrong/CMakeLists.txt"
+  if cmake -S "$work/wrong" -B "$work/wrong/build" -DCMAKE_PREFIX_PATH="$work/prefix" >"$work/why" 2>&1; then
+    echo "install test: find_package(Horngate $wrong) took $version" >&2
+    exit 1
+  fi
+  grep -q "compatible with requested version" "$work/why" || { cat "$work/why" >&2; exit 1; }
+done
+# The same two programs with a compiler and pkg-config alone.
+if command -v pkg-config >/dev/null; then
+  export PKG_CONFIG_PATH="$(dirname "$(find "$work/prefix" -name horngate.pc)")"
+  [[ "$(pkg-config --modversion horngate-keras)" == "$version" ]]
+  for program in main:horngate models:horngate-keras; do
+    read -ra flags <<<"$(pkg-config --cflags --libs "${program#*:}")"
+    libs="$(pkg-config --variable=libdir "${program#*:}")"
+    g++ -std=c++20 "$here/${program%:*}.cpp" -o "$work/${program%:*}" "${flags[@]}" -Wl,-rpath,"$libs"
+    (cd "$work" && "./${program%:*}")
+  done
+else
+  echo "install test: no pkg-config here, its files were not tried"
+fi
+
 root="$(cd "$here/../.." && pwd)"
 python="$root/.venv/bin/python"
 horngate="$work/prefix/bin/horngate"

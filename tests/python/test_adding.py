@@ -144,7 +144,7 @@ class Copy:
         to.parent.mkdir(parents=True, exist_ok=True)
         replaced = {
             target: str(to),
-            "lib/libhorngate.so": str(self.root / "build/lib/libhorngate.so"),
+            library(): str(self.root / "build" / library()),
         }
         replaced |= objects
         words = [replaced.get(word, word) for word in command.split(" ")]
@@ -169,6 +169,11 @@ class Copy:
             ours.parent.mkdir(parents=True, exist_ok=True)
             ours.symlink_to(path)
         self.take("python/horngate")
+
+
+def library():
+    """The library in build/, by the name that has its version."""
+    return f"lib/{(BUILD / 'lib' / 'libhorngate.so').resolve().name}"
 
 
 def module():
@@ -215,7 +220,7 @@ def test_the_files_of_a_composed_function(with_function):
 @pytest.mark.slow
 def test_those_are_enough_for_a_composed_function(with_function):
     copy = with_function
-    copy.link("lib/libhorngate.so", dict([copy.compile("src/api/nn.cpp")]))
+    copy.link(library(), dict([copy.compile("src/api/nn.cpp")]))
     copy.link(module(), dict([copy.compile("python/src/bind_regular.cpp")]))
     copy.package()
     assert copy.pytest("tests/cases/silu.py") > 10
@@ -312,7 +317,7 @@ def test_those_are_enough_for_an_engine(with_engine):
     readers = [n for n in sources if "engines/names.h" in (ROOT / n).read_text()]
     assert len(readers) >= 3
     library = dict(copy.compile(n) for n in readers)
-    copy.link("lib/libhorngate.so", library)
+    copy.link(library(), library)
     null, ours = "src/engines/null/null.cpp", "src/engines/abacus/abacus.cpp"
     theirs, made = copy.compile(ours, like=null)
     copy.link("lib/horngate/engines/libhorngate_engine_null.so", {theirs: made})

@@ -2,8 +2,14 @@
 
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
+
+import pytest
+
+import horngate as K
 
 PROGRAM = """
 import json, os, time
@@ -75,3 +81,53 @@ def test_the_first_step_costs_a_few_later_ones():
     # in the way. The best of three, because other programs run too.
     found = [run() for _ in range(3)]
     assert min(f["first"] / f["later"] for f in found) < 8, found
+
+
+PRODUCTS = """
+import numpy as np
+import horngate as K
+
+random = np.random.default_rng(0)
+for m, n, k in ((3, 5, 7), (1, 64, 96), (70, 1, 40), (300, 310, 320)):
+    for dtype, tolerance in (("float32", 1e-4), ("float64", 1e-12)):
+        for turned in (False, True):
+            a, b = random.normal(size=(m, k)), random.normal(size=(k, n))
+            x, y = K.constant(a, dtype=dtype), K.constant(b.T if turned else b, dtype=dtype)
+            result = K.eval(K.dot(x, K.transpose(y) if turned else y))
+            np.testing.assert_allclose(result, a @ b, rtol=tolerance, atol=tolerance * k)
+x, w = random.normal(size=(2, 9, 9, 8)), random.normal(size=(5, 5, 8, 16))
+windows = np.lib.stride_tricks.sliding_window_view(x, (5, 5), axis=(1, 2))
+kernel = K.variable(w)
+y = K.conv2d(K.constant(x), kernel)
+np.testing.assert_allclose(K.eval(y), np.einsum("nhwcij,ijco->nhwo", windows, w), rtol=1e-4, atol=1e-3)
+(slope,) = K.gradients(K.sum(y), [kernel])
+np.testing.assert_allclose(K.eval(slope)[..., 0], np.einsum("nhwcij->ijc", windows), rtol=1e-4, atol=1e-3)
+with open("/proc/self/maps") as f:
+    print(sorted({line.split("/")[-1].strip() for line in f if K.__file__.split("/python/")[0] in line}))
+"""
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [["libdnnl.so.3"], ["libscipy_openblas.so"], ["libdnnl.so.3", "libscipy_openblas.so"]],
+    ids=" and ".join,
+)
+def test_without_a_library_our_own_loops_do_the_work(tmp_path, missing):
+    package = pathlib.Path(K.__file__).parent
+    shutil.copytree(package, tmp_path / "python" / "horngate")
+    (tmp_path / "lib").mkdir()
+    for library in (package.parents[1] / "lib").glob("lib*.so*"):
+        if library.name not in missing:
+            shutil.copy(library, tmp_path / "lib" / library.name, follow_symlinks=False)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "python"), "KERAS_BACKEND": "horngate"}
+    said = subprocess.run(
+        [sys.executable, "-c", PRODUCTS],
+        env={**environment, "HORNGATE_QUIET": "1"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr
+    assert said.stderr == ""
+    loaded = {"libdnnl.so.3", "libscipy_openblas.so"} & set(eval(said.stdout))
+    assert loaded == {"libdnnl.so.3", "libscipy_openblas.so"} - set(missing)

@@ -16,7 +16,7 @@ __all__ = ["ITEMS", "install", "is_installed", "is_wanted"]
 _installed = False
 
 
-def _items():
+def _changes():
     """All changes. Loaded when Keras takes us, so that programs without Keras do not pay for them."""
     from horngate.keras_compat import (  # noqa: F401
         _cudnn,
@@ -38,7 +38,7 @@ def _items():
 
 def __getattr__(name):
     if name == "ITEMS":
-        return _items()
+        return _changes()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -54,7 +54,7 @@ def left_out():
     """Names of the items that the environment switches off."""
     text = os.environ.get("HORNGATE_KERAS_COMPAT_WITHOUT", "")
     names = {name.strip() for name in text.split(",")} - {""}
-    known = {item.name for item in _items()}
+    known = {item.name for item in _changes()}
     if unknown := sorted(names - known):
         raise ValueError(
             "HORNGATE_KERAS_COMPAT_WITHOUT: must be a comma-separated list of items"
@@ -75,7 +75,7 @@ def install():
         return
     without = left_out()
     _installed = True
-    for item in _items():
+    for item in _changes():
         if item.name not in without:
             item.install()
 

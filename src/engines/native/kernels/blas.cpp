@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "engines/native/kernels/gemm.h"
@@ -124,6 +125,20 @@ template <class T>
 void plain_gemv(bool transpose, int64_t rows, int64_t cols, const T* a, int64_t lda, const T* x,
                 int64_t incx, T* y, int64_t incy) {
   if (transpose) std::swap(rows, cols);
+  if constexpr (std::is_same_v<T, float>)
+    if (incy == 1)
+      return run_gemm({.m = 1,
+                       .n = rows,
+                       .k = cols,
+                       .a = x,
+                       .a_row = 0,
+                       .a_column = incx,
+                       .b = a,
+                       .ldb = lda,
+                       .b_turned = !transpose,
+                       .c = y,
+                       .ldc = rows,
+                       .add = false});
   for (int64_t i = 0; i < rows; ++i) {
     T sum = 0;
     for (int64_t j = 0; j < cols; ++j)
