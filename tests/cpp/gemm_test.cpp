@@ -3,6 +3,9 @@
 #include "engines/native/fused/targets.h"  // before Highway
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -115,15 +118,27 @@ TEST(Targets, AgreeWithTheCompiler) {
 }
 
 TEST(LateLibrary, SaysWhatIsMissing) {
-  try {
-    LateLibrary("OpenMatrix", "libopenmatrix.so.9");
-    FAIL() << "loaded what is not there";
-  } catch (const RuntimeError& e) {
-    const std::string text = e.what();
-    EXPECT_NE(text.find("OpenMatrix: "), std::string::npos) << text;
-    EXPECT_NE(text.find("libopenmatrix.so.9"), std::string::npos) << text;
+  const LateLibrary none("OpenMatrix", "libopenmatrix.so.9");
+  EXPECT_FALSE(none.is_there());
+  // An absolute path stands for a file beside the library: what is there must load.
+  const std::filesystem::path torn = std::filesystem::path(testing::TempDir()) / "libtorn.so";
+  std::ofstream(torn) << "torn";
+  for (const auto& use :
+       std::vector<std::function<void()>>{[&] { (void)none.function<void()>("product"); },
+                                          [&] { LateLibrary("OpenMatrix", torn.c_str()); }}) {
+    try {
+      use();
+      FAIL() << "used what is not there";
+    } catch (const RuntimeError& e) {
+      const std::string text = e.what();
+      EXPECT_EQ(text.find("OpenMatrix: "), 0u) << text;
+      EXPECT_TRUE(text.find("libopenmatrix.so.9") != text.npos ||
+                  text.find("libtorn.so") != text.npos)
+          << text;
+    }
   }
   const LateLibrary math("math", "libm.so.6");
+  EXPECT_TRUE(math.is_there());
   EXPECT_EQ(math.function<double(double)>("sqrt")(4), 2);
   EXPECT_THROW((void)math.function<void()>("no_such_function"), RuntimeError);
 }

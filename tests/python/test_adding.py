@@ -316,8 +316,8 @@ def test_those_are_enough_for_an_engine(with_engine):
     sources = [n for n in listed() if n.startswith("src/") and n.endswith(".cpp")]
     readers = [n for n in sources if "engines/names.h" in (ROOT / n).read_text()]
     assert len(readers) >= 3
-    library = dict(copy.compile(n) for n in readers)
-    copy.link(library(), library)
+    objects = dict(copy.compile(n) for n in readers)
+    copy.link(library(), objects)
     null, ours = "src/engines/null/null.cpp", "src/engines/abacus/abacus.cpp"
     theirs, made = copy.compile(ours, like=null)
     copy.link("lib/horngate/engines/libhorngate_engine_null.so", {theirs: made})
