@@ -60,7 +60,9 @@ class Copy:
         path = self.root / name
         before = path.read_text() if path.exists() else ""
         start = re.match(r"\s*\W*\w+[(:]", text)
-        kin = start and [i for i in re.finditer(r"^.*\n", before, re.M) if i[0].startswith(start[0])]
+        kin = start and [
+            i for i in re.finditer(r"^.*\n", before, re.M) if i[0].startswith(start[0])
+        ]
         if not before:
             path.parent.mkdir(parents=True, exist_ok=True)
             after = text
@@ -331,7 +333,7 @@ def test_those_are_enough_for_an_engine(with_engine):
     assert 'Did you mean "abacus"?' in wrong.stderr
     # The column of what it supports.
     copy.link(
-        "bin/horngate_tests", library | dict([copy.compile("tests/cpp/engine_support_test.cpp")])
+        "bin/horngate_tests", objects | dict([copy.compile("tests/cpp/engine_support_test.cpp")])
     )
     copy.run(sys.executable, "tools/engines_doc.py", "--record")
     support = (copy.root / "api" / "engine_support.tsv").read_text()

@@ -11,7 +11,9 @@ import pytest
 import horngate as K
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-VERSION = re.search(r"project\(Horngate VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+VERSION = re.search(r"project\(Horngate VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[
+    1
+]
 
 
 def test_one_version():
@@ -26,17 +28,19 @@ def test_one_version():
 
 
 def test_engines_that_are_packages_are_extras():
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
     # What the engines themselves say that they need.
     assert extras["onnx"] == ["onnxruntime>=1.17"]
     assert extras["tensorflow"] == ["tensorflow-cpu>=2.16,<3"]
 
 
-BEFORE = "struct S { int a; }; __attribute__((visibility(\"default\"))) int f(const S& s) { return s.a; }\n"
+BEFORE = 'struct S { int a; }; __attribute__((visibility("default"))) int f(const S& s) { return s.a; }\n'
 CHANGES = {
     "the same": (BEFORE, 0, "abi_check: ok"),
     "a new function": (
-        BEFORE + "__attribute__((visibility(\"default\"))) int g(int x) { return x; }\n",
+        BEFORE + '__attribute__((visibility("default"))) int g(int x) { return x; }\n',
         0,
         "abi_check: ok",
     ),
@@ -59,7 +63,15 @@ def test_abi_check(tmp_path, what):
         (prefix / "f.cpp").write_text('#include "f.h"\n' + functions)
         for stem in ("horngate", "horngate_keras"):
             subprocess.run(
-                ["g++", "-g", "-shared", "-fPIC", f"-Wl,-soname,lib{stem}.so.0.1", "-Iinclude", "f.cpp"]
+                [
+                    "g++",
+                    "-g",
+                    "-shared",
+                    "-fPIC",
+                    f"-Wl,-soname,lib{stem}.so.0.1",
+                    "-Iinclude",
+                    "f.cpp",
+                ]
                 + ["-o", f"lib/lib{stem}.so"],
                 cwd=prefix,
                 check=True,

@@ -119,7 +119,11 @@ def test_without_a_library_our_own_loops_do_the_work(tmp_path, missing):
     for library in (package.parents[1] / "lib").glob("lib*.so*"):
         if library.name not in missing:
             shutil.copy(library, tmp_path / "lib" / library.name, follow_symlinks=False)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "python"), "KERAS_BACKEND": "horngate"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(tmp_path / "python"),
+        "KERAS_BACKEND": "horngate",
+    }
     said = subprocess.run(
         [sys.executable, "-c", PRODUCTS],
         env={**environment, "HORNGATE_QUIET": "1"},

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 
-start = time.process_time()
 import numpy as np  # noqa: E402
 
 before = time.process_time()
@@ -54,7 +53,11 @@ for n in (4, 100, 400):
 
 # Errors and exceptions cross our libraries; types keep their names.
 for call, wrong, text in (
-    (lambda: K.conv2d(K.ones((1, 4, 4, 1)), K.ones((2, 2, 1, 1)), padding="full"), ValueError, "padding"),
+    (
+        lambda: K.conv2d(K.ones((1, 4, 4, 1)), K.ones((2, 2, 1, 1)), padding="full"),
+        ValueError,
+        "padding",
+    ),
     (lambda: K.dot(object(), K.ones((2, 2))), TypeError, "got object."),
     (lambda: K.function([], [])(3), TypeError, "got int."),
     (lambda: K.load("/no/such/file.npz"), Exception, "/no/such/file.npz"),
@@ -93,8 +96,12 @@ print(
             "libraries": ours,
             "openmp": others,
             "version": K.__version__,
-            "machine": [n for n in ("cc", "gcc", "g++", "c++", "clang") if subprocess.call(
-                ["/bin/sh", "-c", f"command -v {n}"], stdout=subprocess.DEVNULL) == 0],
+            "compilers": [
+                n
+                for n in ("cc", "gcc", "g++", "c++", "clang")
+                if subprocess.call(["/bin/sh", "-c", f"command -v {n}"], stdout=subprocess.DEVNULL)
+                == 0
+            ],
         }
     )
 )

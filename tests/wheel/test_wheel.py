@@ -16,7 +16,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHEELS = sorted((ROOT / "dist").glob("*.whl"))
-VERSION = re.search(r"project\(Horngate VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+VERSION = re.search(r"project\(Horngate VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[
+    1
+]
 LARGEST = 30_000_000  # bytes of a wheel
 
 assert WHEELS, "no wheels in dist/: run `make wheel` first"
@@ -51,7 +53,12 @@ def run(environment, *words, status=0, **variables):
     """Runs a program of the environment with nothing else on PATH."""
     said = subprocess.run(
         [environment / "bin" / words[0], *map(str, words[1:])],
-        env={"PATH": f"{environment}/bin", "HOME": str(environment), "HORNGATE_QUIET": "1", **variables},
+        env={
+            "PATH": f"{environment}/bin",
+            "HOME": str(environment),
+            "HORNGATE_QUIET": "1",
+            **variables,
+        },
         cwd=environment,
         capture_output=True,
         text=True,
@@ -67,7 +74,9 @@ def install(environment, *what):
         "--only-binary", ":all:", *what, **index)  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=PAIRS, ids=lambda pair: f"{pair[1]}-{pair[0].name.split('-')[3]}")
+@pytest.fixture(
+    scope="module", params=PAIRS, ids=lambda pair: f"{pair[1]}-{pair[0].name.split('-')[3]}"
+)
 def installed(request, tmp_path_factory):
     wheel, version, python = request.param
     environment = tmp_path_factory.mktemp("environment") / f"python{version}"
@@ -100,14 +109,18 @@ def test_the_wheel_holds_each_library_once(wheel):
 
 def test_the_program_of_the_readme_and_more(installed):
     _, environment, seconds = installed
-    said = json.loads(run(environment, "python", ROOT / "tests/wheel/program.py", ROOT / "README.md"))
+    said = json.loads(
+        run(environment, "python", ROOT / "tests/wheel/program.py", ROOT / "README.md")
+    )
     print(said, f"installed in {seconds:.1f} s")
     assert said["version"] == VERSION
-    assert said["machine"] == []  # no compiler
+    assert said["compilers"] == []
     assert said["openmp"] == []
-    assert {"libdnnl.so.3", "libscipy_openblas.so", "libhorngate_gomp.so.1"} <= set(said["libraries"])
-    # Measured 0.03 to 0.05; another program may have the caches.
-    assert said["import"] < 0.12, said
+    assert {"libdnnl.so.3", "libscipy_openblas.so", "libhorngate_gomp.so.1"} <= set(
+        said["libraries"]
+    )
+    # Seen: 0.010 to 0.015 s of CPU time. The limit is what users were promised.
+    assert said["import"] <= 0.06, said
 
 
 def test_the_command(installed):
@@ -115,7 +128,9 @@ def test_the_command(installed):
     assert run(environment, "horngate", "--version") == f"horngate {VERSION}\n"
     assert re.search(r"native .* ready", run(environment, "horngate", "engines"))
     # The installer, which is a Python program, is found.
-    assert 'there is no "abacus"' in run(environment, "horngate", "engines", "install", "abacus", status=2)
+    assert 'there is no "abacus"' in run(
+        environment, "horngate", "engines", "install", "abacus", status=2
+    )
     assert VERSION in run(environment, "horngate", "info")
 
 
@@ -127,7 +142,9 @@ def test_the_extra_onnx_is_an_engine(installed):
         "import numpy as np, horngate as K; x = np.arange(6.0).reshape(2, 3)\n"
         "print(K.backend(), K.eval(K.sum(K.exp(K.constant(x)) * 2)) / (np.exp(x).sum() * 2))"
     )
-    name, ratio = run(environment, "python", "-c", program, KERAS_BACKEND="onnx", HORNGATE_STRICT="1").split()
+    name, ratio = run(
+        environment, "python", "-c", program, KERAS_BACKEND="onnx", HORNGATE_STRICT="1"
+    ).split()
     assert name == "onnx" and abs(float(ratio) - 1) < 1e-6
 
 
