@@ -7,19 +7,6 @@
 namespace horngate::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-/// The installer needs no Python module, only its folder: in a build tree, an installation, or a wheel.
-fs::path installer() {
-  for (const char* place :
-       {"../python/horngate/_installer", "../share/horngate/installer", "../_installer"}) {
-    const fs::path folder = program_folder() / place;
-    std::error_code ignored;
-    if (fs::exists(folder / "__main__.py", ignored)) return folder.lexically_normal();
-  }
-  return {};
-}
-
 /// Engines that were just installed must also open.
 int show_ready(const Arguments& words) {
   Arguments names = {"--only"};
@@ -33,11 +20,7 @@ int show_ready(const Arguments& words) {
 int engines(const Arguments& arguments) {
   const std::string what = arguments.empty() ? "" : arguments[0];
   if (what == "install" || what == "remove") {
-    const fs::path folder = installer();
-    Arguments words = {"-m", "horngate", "engines"};
-    if (!folder.empty()) words = {folder.string()};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    const int code = run_python("horngate engines " + what, words);
+    const int code = run_installer("engines", arguments);
     return code == 0 && what == "install" ? show_ready(arguments) : code;
   }
   if (what == "test") {

@@ -24,6 +24,9 @@ constexpr Command kCommands[] = {
     {"keras", keras_editions,
      "enable|disable: whether Keras 1.0 to 2.1 takes us in this Python environment",
      "enable disable"},
+    {"launch", launch, "-n RANKS PROGRAM ARGUMENTS..: a program as several ranks, on MPI", ""},
+    {"comm", comm, "install|remove openmpi|mpich: gets an MPI library, removes it",
+     "install remove openmpi mpich"},
     {"profile", profile, "PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table",
      "--top -o"},
     {"show", show, "MODEL.h5: the layers of a model that Keras or Horngate saved", ""},
@@ -56,6 +59,7 @@ int run(const std::string& name, const Arguments& arguments) {
   use_environment();
   for (const Command& c : kCommands)
     if (name == c.name) return c.run(arguments);
+  if (name == "rank") return rank(arguments);  // what launch starts, for nobody else
   std::fprintf(stderr, "horngate: there is no command \"%s\".\n%s", name.c_str(), usage().c_str());
   return 2;
 }

@@ -24,6 +24,17 @@ std::string python_path() {
   return module.string() + (others.empty() ? "" : ":" + others);
 }
 
+/// The installer needs no Python module, only its folder: in a build tree, an installation, or a wheel.
+fs::path installer() {
+  for (const char* place :
+       {"../python/horngate/_installer", "../share/horngate/installer", "../_installer"}) {
+    const fs::path folder = program_folder() / place;
+    std::error_code ignored;
+    if (fs::exists(folder / "__main__.py", ignored)) return folder.lexically_normal();
+  }
+  return {};
+}
+
 }  // namespace
 
 fs::path program_folder() {
@@ -72,6 +83,14 @@ int check_module(const std::string& who) {
 Output ask_python(const std::string& program) {
   const ScopedVariable path("PYTHONPATH", python_path());
   return output_of({find_python(), "-c", program});
+}
+
+int run_installer(const std::string& kind, const std::vector<std::string>& arguments) {
+  const fs::path folder = installer();
+  std::vector<std::string> words = {"-m", "horngate", kind};
+  if (!folder.empty()) words = {folder.string(), kind};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return run_python("horngate " + kind + " " + arguments[0], words);
 }
 
 }  // namespace horngate::cli

@@ -25,4 +25,7 @@ int check_module(const std::string& who);
 /// The standard output of the same, for short questions.
 Output ask_python(const std::string& program);
 
+/// Runs the installer for a kind of thing, "engines" or "comm".
+int run_installer(const std::string& kind, const std::vector<std::string>& arguments);
+
 }  // namespace horngate::cli

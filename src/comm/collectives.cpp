@@ -14,7 +14,8 @@ namespace {
 using Parts = std::vector<hg_comm_part>;
 
 constexpr size_t kAlign = 64;
-constexpr size_t kChunk = size_t{1} << 20;  // bytes that each rank adds up at a time
+constexpr size_t kLeast = size_t{1} << 18,
+                 kMost = size_t{1} << 22;  // bytes that a rank adds up at a time
 constexpr size_t kSmall = 8192;  // bytes that are sent to everybody, and added up by everybody
 constexpr size_t kSlots = 3;     // chunks under way
 
@@ -40,7 +41,8 @@ class Performer {
         scratch_(scratch),
         n_(group.ranks()),
         me_(group.rank()),
-        element_(size_of(op.dtype)) {}
+        element_(size_of(op.dtype)),
+        chunk_(std::clamp(2 * kMost / static_cast<size_t>(n_), kLeast, kMost) / kAlign * kAlign) {}
 
   void run() {
     if (n_ == 1) return perform_alone(op_);
@@ -110,9 +112,9 @@ class Performer {
   }
 
   void reduce_in_parts() {
-    const size_t most = kChunk / element_ * index(n_);  // elements of a chunk
+    const size_t most = chunk_ / element_ * index(n_);  // elements of a chunk
     const size_t chunks = (op_.count + most - 1) / most;
-    const size_t slot = kChunk * index(n_);
+    const size_t slot = chunk_ * index(n_);
     char* const theirs = memory(slot * std::min(chunks, kSlots));
     std::vector<Group::Request> gets(kSlots), puts(kSlots);
     const auto cut_of = [&](size_t c) {
@@ -139,7 +141,7 @@ class Performer {
     const size_t mine = cut.size(me_) * element_;
     for (int r = 0; r < n_; ++r) {
       send[index(r)] = part(in(cut.begin(r)), cut.size(r) * element_);
-      recv[index(r)] = part(theirs + index(r) * kChunk, mine);
+      recv[index(r)] = part(theirs + index(r) * chunk_, mine);
     }
     return group_.exchange(send, recv, keep());
   }
@@ -155,23 +157,23 @@ class Performer {
 
   void add_up(const char* theirs, const void* mine, void* to, size_t count) {
     std::vector<const void*> from(index(n_));
-    for (int r = 0; r < n_; ++r) from[index(r)] = r == me_ ? mine : theirs + index(r) * kChunk;
+    for (int r = 0; r < n_; ++r) from[index(r)] = r == me_ ? mine : theirs + index(r) * chunk_;
     reduce(op_.dtype, op_.reduction, from.data(), index(n_), to, count);
   }
 
   void reduce_scatter() {
     if (!is_ordered(Kind::reduce_scatter))
       return group_.start(op_, Kind::reduce_scatter, keep()).wait(patience_);
-    const size_t most = kChunk / element_;
-    char* const theirs = memory(kChunk * index(n_) * 2);
+    const size_t most = chunk_ / element_;
+    char* const theirs = memory(chunk_ * index(n_) * 2);
     Group::Request gets[2];
     const auto start = [&](size_t at) {
       Parts send(index(n_)), recv(index(n_));
       const size_t m = std::min(most, op_.count - at) * element_;
-      char* const slot = theirs + at / most % 2 * kChunk * index(n_);
+      char* const slot = theirs + at / most % 2 * chunk_ * index(n_);
       for (int r = 0; r < n_; ++r) {
         send[index(r)] = part(in(index(r) * op_.count + at), m);
-        recv[index(r)] = part(slot + index(r) * kChunk, m);
+        recv[index(r)] = part(slot + index(r) * chunk_, m);
       }
       gets[at / most % 2] = group_.exchange(send, recv, keep());
     };
@@ -182,7 +184,7 @@ class Performer {
       if (!ahead) start(at);
       if (ahead && at + most < op_.count) start(at + most);
       gets[at / most % 2].wait(patience_);
-      add_up(theirs + at / most % 2 * kChunk * index(n_), in(index(me_) * op_.count + at), out(at),
+      add_up(theirs + at / most % 2 * chunk_ * index(n_), in(index(me_) * op_.count + at), out(at),
              std::min(most, op_.count - at));
     }
   }
@@ -258,7 +260,7 @@ class Performer {
   const Patience& patience_;
   Scratch& scratch_;
   const int n_, me_;
-  const size_t element_;
+  const size_t element_, chunk_;
   std::shared_ptr<const void> keep_;
 };
 

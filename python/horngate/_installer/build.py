@@ -10,16 +10,18 @@ from .errors import InstallError
 from .progress import Progress
 
 
-def unpack(wheel, names, folder):
-    """Extracts those files from a wheel; returns the paths."""
+def unpack(wheel, names, folder, strip=""):
+    """Extracts those files from a wheel, or all below the folder `strip` of it, and returns the paths."""
     paths = []
     try:
         with zipfile.ZipFile(wheel) as archive:
+            if names is None:
+                names = [n for n in archive.namelist() if n.startswith(strip) and n[-1] != "/"]
             infos = [archive.getinfo(name) for name in names]
             total, done = sum(i.file_size for i in infos), 0
             with Progress(f"unpacking {wheel.name}", total) as progress:
                 for info in infos:
-                    path = folder / info.filename
+                    path = folder / info.filename.removeprefix(strip)
                     path.parent.mkdir(parents=True, exist_ok=True)
                     with archive.open(info) as packed, open(path, "wb") as out:
                         while data := packed.read(1 << 20):

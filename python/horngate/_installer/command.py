@@ -13,18 +13,25 @@ from .download import fetch
 from .errors import InstallError
 from .index import Index
 
-ENGINES = json.loads((Path(__file__).parent / "engines.json").read_text())
+# What can be installed: engines, and libraries for communication.
+KINDS = {
+    kind: json.loads((Path(__file__).parent / f"{kind}.json").read_text())
+    for kind in ("engines", "comm")
+}
+ENGINES = KINDS["engines"]
 
-USAGE = f"""usage: horngate engines install NAME.. [--force]
-       horngate engines remove NAME..
-Engines: {", ".join(ENGINES)}. They are put into HORNGATE_HOME/engines (HORNGATE_HOME is $HOME/.horngate
+
+def usage(kind):
+    return f"""usage: horngate {kind} install NAME.. [--force]
+       horngate {kind} remove NAME..
+Names: {", ".join(KINDS[kind])}. They are put into HORNGATE_HOME/{kind} (HORNGATE_HOME is $HOME/.horngate
 if it is not set), in the versions that Horngate was tested with. Files come from the index that pip is
 configured for. --force installs again what is there already."""
 
 
 def install(name, force=False):
     """Installs an engine. Whatever happens, its folder is complete or as it was before."""
-    engine = ENGINES[name]
+    engine = KINDS[place.kind()][name]
     machine, system = platform.machine(), platform.system()
     if machine not in engine["machines"] or system != "Linux":
         known = ", ".join(engine["machines"])
@@ -44,13 +51,13 @@ def install(name, force=False):
         ):
             raise InstallError(
                 f"{target} was not made by this command; --force replaces it, "
-                f"`horngate engines remove {name}` removes it."
+                f"`horngate {place.kind()} remove {name}` removes it."
             )
         _install_locked(name, engine, target)
     print(f"{name} {engine['version']} is now in {target}.")
-    override = os.environ.get(f"HORNGATE_{name.upper()}")
-    if override:
-        print(f"HORNGATE_{name.upper()} is set: {override} counts, and not this folder.")
+    variable = "HORNGATE_MPI" if place.kind() == "comm" else f"HORNGATE_{name.upper()}"
+    if os.environ.get(variable):
+        print(f"{variable} is set: {os.environ[variable]} counts, and not this folder.")
 
 
 def _install_locked(name, engine, target):
@@ -64,7 +71,7 @@ def _install_locked(name, engine, target):
         if python:
             paths = build.make_environment(python, files, folder, target)
         else:
-            paths = build.unpack(files[0], engine["keep"], folder)
+            paths = build.unpack(files[0], engine.get("keep"), folder, engine.get("strip", ""))
         place.write_record(folder, engine["version"], paths)
     for file in files:
         file.unlink(missing_ok=True)
@@ -75,7 +82,7 @@ def remove(name):
         folder = place.folder_of(name)
         if not place.remove(name):
             raise InstallError(f"there is no {folder}.")
-        for file in ENGINES[name]["files"]:
+        for file in KINDS[place.kind()][name]["files"]:
             for left in place.downloads().glob(f"{file['name']}*"):
                 left.unlink()
         shutil.rmtree(place.home() / "cache" / name, ignore_errors=True)
@@ -87,17 +94,21 @@ def _interrupted(number, frame):
 
 
 def main(arguments):
+    kind = "comm" if arguments[:1] == ["comm"] else "engines"
+    if arguments[:1] == [kind]:
+        arguments = arguments[1:]
+    place.use(kind)
     command, names = (arguments or [""])[0], arguments[1:]
     force = "--force" in names
     names = [n for n in names if n != "--force"]
     if command not in ("install", "remove") or not names or (force and command == "remove"):
-        print(USAGE, file=sys.stderr)
+        print(usage(kind), file=sys.stderr)
         return 2
     for name in names:
-        if name not in ENGINES:
-            known = ", ".join(ENGINES)
+        if name not in KINDS[kind]:
+            known = ", ".join(KINDS[kind])
             print(
-                f'horngate engines {command}: there is no "{name}"; it can be {known}.',
+                f'horngate {kind} {command}: there is no "{name}"; it can be {known}.',
                 file=sys.stderr,
             )
             return 2
@@ -107,12 +118,12 @@ def main(arguments):
         for name in names:
             install(name, force) if command == "install" else remove(name)
     except InstallError as e:
-        print(f"horngate engines {command}: {e}", file=sys.stderr)
+        print(f"horngate {kind} {command}: {e}", file=sys.stderr)
         return 1
     except OSError as e:
-        print(f"horngate engines {command}: {e}", file=sys.stderr)
+        print(f"horngate {kind} {command}: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\nhorngate engines {command}: interrupted; nothing is half-made.", file=sys.stderr)
+        print(f"\nhorngate {kind} {command}: interrupted; nothing is half-made.", file=sys.stderr)
         return 130
     return 0

@@ -26,8 +26,21 @@ def home():
     )
 
 
+_kind = "engines"
+
+
+def use(kind):
+    """From now on folders of that kind: "engines" or "comm"."""
+    global _kind
+    _kind = kind
+
+
+def kind():
+    return _kind
+
+
 def folder_of(name):
-    return home() / "engines" / name
+    return home() / _kind / name
 
 
 def downloads():
@@ -37,12 +50,12 @@ def downloads():
 @contextlib.contextmanager
 def locked(name):
     """Others wait, in this process or another. The lock ends with the process in any case."""
-    engines = home() / "engines"
+    folder = home() / _kind
     try:
-        engines.mkdir(parents=True, exist_ok=True)
-        lock = open(engines / f".{name}.lock", "w")
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = open(folder / f".{name}.lock", "w")
     except OSError as e:
-        raise InstallError(f"{engines} cannot be written: {e.strerror}. Set HORNGATE_HOME.") from e
+        raise InstallError(f"{folder} cannot be written: {e.strerror}. Set HORNGATE_HOME.") from e
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

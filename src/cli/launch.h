@@ -1,0 +1,31 @@
+// Starting a program as several ranks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace horngate::cli {
+
+/// An mpirun, and what kind it is.
+struct Launcher {
+  enum class Kind { open_mpi_5, open_mpi_4, mpich };
+  std::string path;
+  Kind kind = Kind::open_mpi_5;
+};
+
+struct LaunchOptions {
+  int ranks = 0;
+  std::string hosts;  // host:slots,..
+  int restarts = 0;
+  bool all_output = false, elastic = false;
+  std::vector<std::string> program;
+};
+
+/// HORNGATE_MPI's, else that of an installed wheel, else the one on PATH. Throws with advice if there is none.
+Launcher find_launcher();
+
+/// The words that start the ranks of the program, each through `horngate rank`.
+std::vector<std::string> launch_command(const Launcher& launcher, const LaunchOptions& options,
+                                        const std::string& self);
+
+}  // namespace horngate::cli
