@@ -79,8 +79,7 @@ Launcher find_launcher() {
   const auto says = [&](const char* text) { return version.find(text) != std::string::npos; };
   if (says("HYDRA") || says("MPICH") || says("Intel(R) MPI"))
     return {found.string(), Launcher::Kind::mpich};
-  if (says("(Open MPI) 4.") || says("(Open MPI) 3."))
-    return {found.string(), Launcher::Kind::open_mpi_4};
+  if (says("OpenRTE") || says("(Open MPI) 4.")) return {found.string(), Launcher::Kind::open_mpi_4};
   if (says("Open MPI") || says("PRRTE") || says("prterun"))
     return {found.string(), Launcher::Kind::open_mpi_5};
   throw ValueError(

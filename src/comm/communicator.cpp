@@ -359,6 +359,7 @@ std::shared_ptr<Communicator> Communicator::shrink() {
   end_the_lost(left.ranks);
   auto group = group_->shrink(left.ranks);
   auto now = std::shared_ptr<Communicator>(new Communicator(std::move(group), settings_));
+  watch_.reset();
   const std::lock_guard lock(mutex_);
   closed_ = true;
   return now;

@@ -111,6 +111,7 @@ void Watch::mark_left(const Message& m) {
   if (is_hub()) {
     tell_all({Word::left, m.rank, m.a, m.b}, m.rank);
     count_leavers();
+    count_votes(false);
   }
   changed_.notify_all();
 }
@@ -254,7 +255,7 @@ void Watch::count_votes(bool is_late) {
     if (const auto it = votes_.find(r); it != votes_.end() && !lost_.count(r)) {
       s.ranks.push_back(r);
       s.flags &= it->second;
-    } else if (!lost_.count(r) && !is_late) {
+    } else if (!lost_.count(r) && !left_.count(r) && !is_late) {
       return;
     }
   }
@@ -300,7 +301,7 @@ Watch::Survivors Watch::agree(uint64_t flags, double seconds,
     if (is_hub() &&
         hub_ != 0) {  // nobody has told us of those that ended together with the old hub
       for (int r = 0; r < ranks(); ++r) {
-        const bool is_known = r == rank_ || lost_.count(r) || votes_.count(r);
+        const bool is_known = r == rank_ || lost_.count(r) || left_.count(r) || votes_.count(r);
         if (!is_known &&
             !connect_to(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(r)], 200))
           mark_lost(r, "ended");

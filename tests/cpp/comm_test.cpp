@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +12,9 @@
 #include <random>
 #include <thread>
 
+#include "comm/buckets.h"
 #include "comm/communicator.h"
+#include "comm/program.h"
 #include "comm_oracle.h"
 #include "ir/interrupt.h"
 
@@ -230,6 +233,75 @@ TEST(Comm, SurvivorsGoOn) {
     rest->run(sum_of(y));
     EXPECT_EQ(y[99999], 2.0f);
     rest->close();
+  });
+}
+
+TEST(Comm, TheFirstOperationThatDiffersIsNamed) {
+  on_ranks(3, [](Communicator& c) {
+    std::vector<std::string> program;
+    for (int i = 0; i < 40; ++i) program.push_back("all_reduce float32 x " + std::to_string(i));
+    EXPECT_NO_THROW(check_same_program(c, "function", program));
+    if (c.rank() == 2) program[17] = "broadcast";
+    EXPECT_EQ(
+        error_of([&] { check_same_program(c, "function", program); }),
+        "function: ranks run different programs. Operation 17 is all_reduce float32 x 17 on " +
+            c.name_of(0) + ", and broadcast on " + c.name_of(2) + ".");
+    if (c.rank() == 2) program.resize(17);
+    EXPECT_EQ(
+        error_of([&] { check_same_program(c, "function", program); }),
+        "function: ranks run different programs. Operation 17 is all_reduce float32 x 17 on " +
+            c.name_of(0) + ", and nothing more on " + c.name_of(2) + ".");
+    EXPECT_FALSE(c.is_broken());
+  });
+}
+
+TEST(Comm, BucketsAreFilledFromTheLastGradientOn) {
+  const Gradient small{10}, large{1000}, whole{10, DType::float64};
+  const auto members = [](const std::vector<Bucket>& buckets) {
+    std::vector<std::vector<size_t>> out;
+    for (const Bucket& b : buckets) out.push_back(b.members);
+    return out;
+  };
+  using Lists = std::vector<std::vector<size_t>>;
+  const std::vector<Gradient> mixed = {small, small, large, large, large, small};
+  EXPECT_EQ(members(make_buckets(mixed, 8000, 100)), (Lists{{5, 4, 3}, {2}, {1, 0}}));
+  EXPECT_EQ(members(make_buckets(mixed, 1 << 20, 100)), (Lists{{5, 4, 3, 2}, {1, 0}}));
+  EXPECT_EQ(members(make_buckets(std::vector<Gradient>{large, whole, small}, 1 << 20, 100)),
+            (Lists{{2}, {1}, {0}}));
+  EXPECT_TRUE(make_buckets({}).empty());
+}
+
+TEST(Comm, BucketsSumWhereverTheArraysAre) {
+  on_ranks(3, [](Communicator& c) {
+    // Not owned by it: the test's communicator lives longer.
+    const std::shared_ptr<Communicator> shared(&c, [](Communicator*) {});
+    std::mt19937 random(3);
+    for (int round = 0; round < 20; ++round) {
+      std::vector<Gradient> gradients(1 + random() % 12);
+      for (Gradient& g : gradients) g.count = random() % 400;
+      std::vector<float> together(400 * gradients.size());
+      std::vector<std::vector<float>> apart;
+      std::vector<float*> at;
+      float* free = together.data();
+      const bool is_together = random() % 2 == 0;
+      for (size_t g = 0; g < gradients.size(); ++g) {
+        apart.emplace_back(400);
+        at.push_back(is_together ? free : apart[g].data());
+        free += gradients[g].count;
+      }
+      for (size_t g = 0; g < gradients.size(); ++g)
+        std::fill_n(at[g], gradients[g].count, static_cast<float>(g + 1));
+      BucketSum sum(shared, gradients, make_buckets(gradients, 3000, 400));
+      std::vector<size_t> order(gradients.size());
+      for (size_t g = 0; g < order.size(); ++g) order[g] = g;
+      std::shuffle(order.begin(), order.end(),
+                   std::mt19937(random() + static_cast<unsigned>(c.rank())));
+      for (const size_t g : order) sum.put(g, at[g]);
+      sum.finish();
+      for (size_t g = 0; g < gradients.size(); ++g)
+        for (size_t i = 0; i < gradients[g].count; ++i)
+          ASSERT_EQ(at[g][i], 3.0f * static_cast<float>(g + 1));
+    }
   });
 }
 
