@@ -27,6 +27,7 @@
 #include "horngate/ops/values.h"
 #include "horngate/ops/variables.h"
 #include "horngate/options.h"
+#include "horngate/plot.h"
 #include "horngate/profile.h"
 #include "horngate/save.h"
 #include "horngate/tensor.h"

@@ -38,6 +38,7 @@ def __getattr__(name):
         "explain_gradient": "look",
         "export_onnx": "export",
         "load": "files",
+        "plot_function": "look",
         "save": "files",
         "set_engine": "_engine_choice",
         "set_log_handler": "_log",

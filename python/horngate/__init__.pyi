@@ -21,6 +21,13 @@ def load(path: str | os.PathLike[str]) -> dict[str, np.ndarray]: ...
 def load(
     path: str | os.PathLike[str], variables: Sequence[Variable] | Mapping[str, Variable]
 ) -> None: ...
+def plot_function(
+    function: Function,
+    path: str | os.PathLike[str],
+    stage: str = "plan",
+    shapes: Sequence[Sequence[int | None]] | None = None,
+    training: bool = False,
+) -> None: ...
 def save(
     path: str | os.PathLike[str],
     arrays: Mapping[str, ArrayLike | Variable] | Sequence[Variable] | ArrayLike | Variable,

@@ -99,8 +99,22 @@ def _attach(cls, **methods):
         setattr(cls, name, method)
 
 
+def _tensor_html(self):
+    from horngate.look import tensor_html
+
+    return tensor_html(self)
+
+
+def _function_html(self):
+    from horngate.look import function_html
+
+    return function_html(self)
+
+
+_attach(_hg.Function, _repr_html_=_function_html)
 _attach(
     _hg.Tensor,
+    _repr_html_=_tensor_html,
     eval=_eval,
     get_shape=_get_shape,
     __copy__=_itself,

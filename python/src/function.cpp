@@ -391,23 +391,27 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
 
 /// Leaves out outputs that are only fetched.
 void export_function(Any object, nb::bytes path) {
-  if (Py_TYPE(object.ptr()) != function_type)
-    throw TypeError(std::string("export_onnx: function must be a result of K.function; got ") +
-                    repr_of(object) + ".");
+  const FunctionParts parts = parts_of(object, "export_onnx");
   const Program& program = *program_of(object.ptr());
   if (!program.fixed.empty()) throw ValueError("export_onnx: the function must have no feed_dict.");
   Function f = program.function;
-  if (program.n_returned < program.output_tensors.size())
-    f = function(program.input_tensors,
-                 Tensors(program.output_tensors.begin(),
-                         program.output_tensors.begin() + static_cast<int64_t>(program.n_returned)),
-                 program.updates, {.name = program.name});
+  if (parts.outputs.size() < program.output_tensors.size())
+    f = function(parts.inputs, parts.outputs, parts.updates, {.name = program.name});
   const nb::object alive = nb::borrow(object);
   const Unlocked unlocked;
   export_onnx(f, std::string(path.c_str(), path.size()));
 }
 
 }  // namespace
+
+FunctionParts parts_of(handle object, const char* who) {
+  if (Py_TYPE(object.ptr()) != function_type)
+    throw TypeError(std::string(who) + ": function must be a result of K.function; got " +
+                    repr_of(object) + ".");
+  const Program& p = *program_of(object.ptr());
+  const auto end = p.output_tensors.begin() + static_cast<int64_t>(p.n_returned);
+  return {p.input_tensors, Tensors(p.output_tensors.begin(), end), p.updates};
+}
 
 void show_warnings() {
   while (!pending_warnings.empty()) {

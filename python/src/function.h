@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "horngate/function.h"
+
 namespace horngate::python {
 
 /// Gives this thread a stack for signal handlers, if it has none. oneDNN's matrix products move the
@@ -27,6 +29,15 @@ class Unlocked {
 /// Shows the warnings that calls on this thread left; throws if Python turns one into an error.
 void show_warnings();
 
+/// What a function was made of, without outputs that are only fetched.
+struct FunctionParts {
+  Tensors inputs, outputs;
+  std::vector<Update> updates;
+};
+/// TypeError, in the name of `who`, if the object is no result of K.function.
+FunctionParts parts_of(nanobind::handle object, const char* who);
+
 void init_function(nanobind::module_& m);
+void bind_plot(nanobind::module_& m);
 
 }  // namespace horngate::python

@@ -16,6 +16,7 @@ NB_MODULE(_horngate, m) {
   init_function(m);
   bind_config(m);
   bind_function(m);
+  bind_plot(m);
   bind_variables(m);
   bind_values(m);
   bind_linalg(m);

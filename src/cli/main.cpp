@@ -29,7 +29,10 @@ constexpr Command kCommands[] = {
      "install remove openmpi mpich"},
     {"profile", profile, "PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table",
      "--top -o"},
-    {"show", show, "MODEL.h5: the layers of a model that Keras or Horngate saved", ""},
+    {"show", show,
+     "MODEL.h5: the layers of a model that Keras or Horngate saved\nMODEL.h5 "
+     "PICTURE.html|svg|png|dot: what its prediction computes, drawn",
+     ""},
     {"check", check, "MODEL.h5: whether it can be loaded, and what it holds", "--json"},
     {"completion", completion, "bash: completion of these words, for eval in .bashrc", "bash"},
 };

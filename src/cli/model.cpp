@@ -11,15 +11,29 @@ namespace {
 
 keras::Model loaded(const char* command, const Arguments& arguments, bool compile) {
   if (arguments.size() != 1)
-    throw ValueError(std::string("usage: horngate ") + command + " MODEL.h5");
+    throw ValueError(std::string("usage: horngate ") + command + " MODEL.h5" +
+                     (command == std::string_view("show") ? " [PICTURE.html|svg|png|dot]" : ""));
   set_quiet(true);
   return keras::load_model(arguments[0], {.compile = compile});
 }
 
 }  // namespace
 
-int show(const Arguments& arguments) {
-  std::fputs(loaded("show", arguments, false).summary().c_str(), stdout);
+int show(const Arguments& given) {
+  Arguments arguments = given;
+  std::string picture;
+  if (arguments.size() == 2) {
+    picture = arguments[1];
+    arguments.pop_back();
+  }
+  const keras::Model model = loaded("show", arguments, false);
+  if (picture.empty()) {
+    std::fputs(model.summary().c_str(), stdout);
+    return 0;
+  }
+  const keras::Values inputs = model.inputs(), outputs = model.outputs();
+  plot_function(Tensors(inputs.begin(), inputs.end()), Tensors(outputs.begin(), outputs.end()), {},
+                picture);
   return 0;
 }
 

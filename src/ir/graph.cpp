@@ -1,6 +1,7 @@
 // Verifier and printers of graphs.
 #include "ir/graph.h"
 
+#include "ir/attrs_text.h"
 #include "ir/check.h"
 #include "ir/primitive.h"
 
@@ -35,11 +36,15 @@ class AttrText final : public AttrVisitor {
   }
 };
 
+}  // namespace
+
 std::string attrs_text(const GraphNode& n) {
   AttrText t;
   primitive(n.prim).visit(n.attrs.get(), t);
   return t.text;
 }
+
+namespace {
 
 void print_into(std::string& out, const Graph& g, const std::string& indent) {
   const auto list = [&](const auto& ids) {
