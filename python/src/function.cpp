@@ -28,7 +28,7 @@ struct Input {
   bool is_sparse = false;
 };
 
-struct Program {
+struct FunctionState {
   Function function;
   std::vector<Input> inputs;
   size_t n_returned = 0;  // further outputs are computed, but not returned
@@ -46,10 +46,10 @@ struct Program {
 struct PyFunction {
   PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* weak_references;
-  Program* program;
+  FunctionState* state;
 };
 
-Program* program_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object)->program; }
+FunctionState* state_of(PyObject* object) { return reinterpret_cast<PyFunction*>(object)->state; }
 
 /// Where lines of print_tensor go, as an attribute of sys.
 constexpr const char* kPrintStream = "stdout";
@@ -169,7 +169,7 @@ bool same(const Tensors& a, const Tensors& b) {
 
 /// Tensors may be given as values (Keras trains on them): they are computed together, once per
 /// call. A training loop gives the same ones each time.
-void compute_fed_tensors(Program* self, Feeds& feeds) {
+void compute_fed_tensors(FunctionState* self, Feeds& feeds) {
   Function values_of = self->values_of_fed;  // a copy: other threads may call with other tensors
   if (!same(self->fed_tensors, feeds.tensors)) {
     {
@@ -185,7 +185,7 @@ void compute_fed_tensors(Program* self, Feeds& feeds) {
 
 /// The same program without the inputs that got None: these use their own values, or nothing reads
 /// them.
-Arrays run_without(Program* self, Feeds& feeds) {
+Arrays run_without(FunctionState* self, Feeds& feeds) {
   std::vector<bool> missing;
   for (size_t i = 0; i < feeds.arrays.size(); ++i)
     missing.push_back(!feeds.arrays[i].defined() && !self->inputs[i].is_open &&
@@ -237,7 +237,7 @@ void open_lists(PyObject* values, nb::list& out) {
 
 /// Values that are not as many as inputs, as Keras takes them: lists in lists are opened, and what is over is
 /// ignored, with a warning.
-nb::list fitting_values(const Program& self, PyObject* values, size_t n_inputs) {
+nb::list fitting_values(const FunctionState& self, PyObject* values, size_t n_inputs) {
   check_nesting(values, "function");
   nb::list out;
   open_lists(values, out);
@@ -258,7 +258,7 @@ nb::list fitting_values(const Program& self, PyObject* values, size_t n_inputs) 
 
 PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, PyObject* keywords) {
   return guarded([&] {
-    Program* self = program_of(object);
+    FunctionState* self = state_of(object);
     const Py_ssize_t n_args = PyVectorcall_NARGS(flags);
     const size_t n_inputs = self->inputs.size() - self->fixed.size();
     if ((keywords && PyTuple_GET_SIZE(keywords)) || n_args > 1 || (n_args == 0 && n_inputs > 0))
@@ -305,14 +305,14 @@ PyObject* call_function(PyObject* object, PyObject* const* args, size_t flags, P
 void dealloc_function(PyObject* object) {
   auto* self = reinterpret_cast<PyFunction*>(object);
   if (self->weak_references) PyObject_ClearWeakRefs(object);
-  delete self->program;
+  delete self->state;
   PyTypeObject* type = Py_TYPE(object);
   PyObject_Free(object);
   Py_DECREF(type);
 }
 
 PyObject* repr_function(PyObject* object) {
-  const Program* self = program_of(object);
+  const FunctionState* self = state_of(object);
   return PyUnicode_FromFormat("<K.function \"%s\" of %zu inputs and %zu outputs>",
                               self->name.c_str(), self->inputs.size(), self->n_returned);
 }
@@ -350,7 +350,7 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
                          nb::sequence fetches, nb::sequence fixed, const char* name,
                          bool takes_bare, bool returns_bare) {
   Call call("function");
-  auto self = std::make_unique<Program>();
+  auto self = std::make_unique<FunctionState>();
   self->name = *name ? name : "function";
   self->takes_bare = takes_bare;
   self->returns_bare = returns_bare;
@@ -385,18 +385,18 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
   if (!made) nb::raise_python_error();
   made->vectorcall = call_function;
   made->weak_references = nullptr;
-  made->program = self.release();
+  made->state = self.release();
   return nb::steal(reinterpret_cast<PyObject*>(made));
 }
 
 /// Leaves out outputs that are only fetched.
 void export_function(Any object, nb::bytes path) {
   const FunctionParts parts = parts_of(object, "export_onnx");
-  const Program& program = *program_of(object.ptr());
-  if (!program.fixed.empty()) throw ValueError("export_onnx: the function must have no feed_dict.");
-  Function f = program.function;
-  if (parts.outputs.size() < program.output_tensors.size())
-    f = function(parts.inputs, parts.outputs, parts.updates, {.name = program.name});
+  const FunctionState& state = *state_of(object.ptr());
+  if (!state.fixed.empty()) throw ValueError("export_onnx: the function must have no feed_dict.");
+  Function f = state.function;
+  if (parts.outputs.size() < state.output_tensors.size())
+    f = function(parts.inputs, parts.outputs, parts.updates, {.name = state.name});
   const nb::object alive = nb::borrow(object);
   const Unlocked unlocked;
   export_onnx(f, std::string(path.c_str(), path.size()));
@@ -408,7 +408,7 @@ FunctionParts parts_of(handle object, const char* who) {
   if (Py_TYPE(object.ptr()) != function_type)
     throw TypeError(std::string(who) + ": function must be a result of K.function; got " +
                     repr_of(object) + ".");
-  const Program& p = *program_of(object.ptr());
+  const FunctionState& p = *state_of(object.ptr());
   const auto end = p.output_tensors.begin() + static_cast<int64_t>(p.n_returned);
   return {p.input_tensors, Tensors(p.output_tensors.begin(), end), p.updates};
 }

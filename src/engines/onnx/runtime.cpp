@@ -21,7 +21,7 @@ struct ApiBase {
 };
 
 /// Positions in its table.
-enum Slot {
+enum ApiIndex {
   kGetErrorMessage = 2,
   kCreateSessionFromArray = 8,
   kRun = 9,
@@ -87,7 +87,7 @@ Runtime::Runtime(int threads, int optimization)
 }
 
 void Runtime::bind(const void* const* table) {
-  const auto take = [table](auto& function, Slot slot) {
+  const auto take = [table](auto& function, ApiIndex slot) {
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(
         const_cast<void*>(table[slot]));
   };

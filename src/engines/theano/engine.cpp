@@ -47,7 +47,7 @@ int engine_supports(void*, const hg_graph* graph, uint32_t node) {
 
 int compile(void*, const hg_graph* graph, void** executable, hg_status* status) {
   return guarded(status, [&] {
-    auto program = std::make_unique<Program>(*graph);
+    auto program = std::make_unique<WorkerGraph>(*graph);
     if (Worker::current()->compile(*program, status)) return 1;
     *executable = program.release();
     return 0;
@@ -57,12 +57,12 @@ int compile(void*, const hg_graph* graph, void** executable, hg_status* status) 
 int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
   return guarded(status, [&] {
-    return Worker::current()->run(*static_cast<Program*>(executable), in, out, run, status);
+    return Worker::current()->run(*static_cast<WorkerGraph*>(executable), in, out, run, status);
   });
 }
 
 void free_executable(void* executable) {
-  const std::unique_ptr<Program> program(static_cast<Program*>(executable));
+  const std::unique_ptr<WorkerGraph> program(static_cast<WorkerGraph*>(executable));
   try {
     Worker::current()->forget(program->id);
   } catch (const std::exception&) {  // no memory to note it: the worker keeps the program

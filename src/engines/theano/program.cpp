@@ -150,7 +150,8 @@ std::atomic<uint32_t> next_id{1};
 
 }  // namespace
 
-Program::Program(const hg_graph& g) : id(next_id++), text(write_program(g)), stamps(g.n_in, 0) {
+WorkerGraph::WorkerGraph(const hg_graph& g)
+    : id(next_id++), text(write_program(g)), stamps(g.n_in, 0) {
   const auto is_open = [&](uint32_t v) {
     const hg_type& t = *g.value[v];
     return std::any_of(t.dims, t.dims + t.rank, [](int64_t d) { return d < 0; });
@@ -159,9 +160,9 @@ Program::Program(const hg_graph& g) : id(next_id++), text(write_program(g)), sta
   for (uint32_t i = 0; i < g.n_out; ++i) out_open_.push_back(is_open(g.out[i]));
 }
 
-Program::~Program() { drop_memory(); }
+WorkerGraph::~WorkerGraph() { drop_memory(); }
 
-bool Program::place(const hg_buffer* const* in, const hg_buffer* const* out) {
+bool WorkerGraph::place(const hg_buffer* const* in, const hg_buffer* const* out) {
   std::vector<int64_t> sizes;
   const auto add = [&](const hg_type& t) { sizes.insert(sizes.end(), t.dims, t.dims + t.rank); };
   for (size_t i = 0; i < in_open_.size(); ++i)
@@ -203,13 +204,13 @@ bool Program::place(const hg_buffer* const* in, const hg_buffer* const* out) {
 }
 
 /// For another worker, which gets its own memory.
-void Program::forget_places() {
+void WorkerGraph::forget_places() {
   is_placed = false;
   drop_memory();
   results_.reset();
 }
 
-std::string Program::places(const hg_buffer* const* in, const hg_buffer* const* out) const {
+std::string WorkerGraph::places(const hg_buffer* const* in, const hg_buffer* const* out) const {
   Writer w;
   const auto list = [&](const char* key, const std::vector<size_t>& at,
                         const hg_buffer* const* buffers) {
@@ -230,27 +231,27 @@ std::string Program::places(const hg_buffer* const* in, const hg_buffer* const* 
   return w.text + "]}";
 }
 
-std::vector<int> Program::new_memory() const {
+std::vector<int> WorkerGraph::new_memory() const {
   std::vector<int> fds;
   for (const int fd : {fd_, results_->fd()})
     if (fd >= 0) fds.push_back(fd);
   return fds;
 }
 
-void Program::close_files() {
+void WorkerGraph::close_files() {
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
   if (results_) results_->close_file();
 }
 
-void Program::drop_memory() {
+void WorkerGraph::drop_memory() {
   if (map_) munmap(map_, mapped_);
   map_ = nullptr;
   if (fd_ >= 0) close(fd_);
   fd_ = -1;
 }
 
-void Program::make_memory() {
+void WorkerGraph::make_memory() {
   drop_memory();
   stamps.assign(stamps.size(), 0);
   fd_ = memfd_create("horngate-theano", MFD_CLOEXEC);

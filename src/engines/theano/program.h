@@ -14,11 +14,11 @@
 namespace horngate::theano {
 
 /// One executable. Its arrays lie in memory that the worker maps too.
-class Program {
+class WorkerGraph {
  public:
-  explicit Program(const hg_graph& graph);
-  ~Program();
-  Program(const Program&) = delete;
+  explicit WorkerGraph(const hg_graph& graph);
+  ~WorkerGraph();
+  WorkerGraph(const WorkerGraph&) = delete;
 
   const uint32_t id;
   const std::string

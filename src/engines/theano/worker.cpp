@@ -142,7 +142,7 @@ int Worker::answer(const char* during, const hg_run* run, hg_status* status,
   }
 }
 
-int Worker::build(Program& program, hg_status* status) {
+int Worker::build(WorkerGraph& program, hg_status* status) {
   program.generation = 0;
   if (ask('B', program, program.text, {}, "a compilation", status)) return 1;
   program.generation = generation_;
@@ -150,7 +150,7 @@ int Worker::build(Program& program, hg_status* status) {
 }
 
 /// Tells the worker where the arrays of this run lie, if that has changed.
-int Worker::place(Program& program, const hg_buffer* const* in, const hg_buffer* const* out,
+int Worker::place(WorkerGraph& program, const hg_buffer* const* in, const hg_buffer* const* out,
                   hg_status* status) {
   const bool is_new_worker = program.placed_for != generation_;
   if (is_new_worker) program.forget_places();
@@ -164,7 +164,7 @@ int Worker::place(Program& program, const hg_buffer* const* in, const hg_buffer*
 }
 
 /// A request with a text and, possibly, new memory.
-int Worker::ask(char letter, const Program& program, const std::string& text,
+int Worker::ask(char letter, const WorkerGraph& program, const std::string& text,
                 const std::vector<int>& memory, const char* during, hg_status* status) {
   std::vector<int> fds = {file_in_memory(text)};
   fds.insert(fds.end(), memory.begin(), memory.end());
@@ -180,14 +180,14 @@ int Worker::ask(char letter, const Program& program, const std::string& text,
   return answer(during, nullptr, status);
 }
 
-int Worker::compile(Program& program, hg_status* status) {
+int Worker::compile(WorkerGraph& program, hg_status* status) {
   const std::lock_guard lock(mutex_);
   send_forgotten();
   return ready(status) || build(program, status);
 }
 
 /// Copies the inputs, except those that are already there according to their stamps.
-void Worker::store(Program& program, const hg_buffer* const* in) {
+void Worker::store(WorkerGraph& program, const hg_buffer* const* in) {
   for (size_t i = 0; i < program.in_at.size(); ++i) {
     const uint64_t stamp = in[i]->stamp;
     if (stamp != 0 && stamp == program.stamps[i]) continue;
@@ -197,7 +197,7 @@ void Worker::store(Program& program, const hg_buffer* const* in) {
   }
 }
 
-int Worker::run(Program& program, const hg_buffer* const* in, hg_buffer* const* out,
+int Worker::run(WorkerGraph& program, const hg_buffer* const* in, hg_buffer* const* out,
                 const hg_run* run, hg_status* status) {
   const std::lock_guard lock(mutex_);
   send_forgotten();

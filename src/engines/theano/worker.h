@@ -18,9 +18,9 @@ class Worker {
  public:
   explicit Worker(Installation where) : where_(std::move(where)) {}
 
-  int compile(Program& program, hg_status* status);
-  int run(Program& program, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
-          hg_status* status);
+  int compile(WorkerGraph& program, hg_status* status);
+  int run(WorkerGraph& program, const hg_buffer* const* in, hg_buffer* const* out,
+          const hg_run* run, hg_status* status);
   void forget(uint32_t id);
 
   /// The worker of this process, made by `open`.
@@ -29,12 +29,12 @@ class Worker {
 
  private:
   int ready(hg_status* status);
-  int build(Program& program, hg_status* status);
-  int place(Program& program, const hg_buffer* const* in, const hg_buffer* const* out,
+  int build(WorkerGraph& program, hg_status* status);
+  int place(WorkerGraph& program, const hg_buffer* const* in, const hg_buffer* const* out,
             hg_status* status);
-  int ask(char letter, const Program& program, const std::string& text,
+  int ask(char letter, const WorkerGraph& program, const std::string& text,
           const std::vector<int>& memory, const char* during, hg_status* status);
-  void store(Program& program, const hg_buffer* const* in);
+  void store(WorkerGraph& program, const hg_buffer* const* in);
   /// Waits for an answer: 0, or the status is filled. `expected`: how long that should take, if known.
   int answer(const char* during, const hg_run* run, hg_status* status,
              std::chrono::nanoseconds expected = {});

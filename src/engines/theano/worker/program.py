@@ -85,7 +85,7 @@ class Memory:
         return np.frombuffer(self.map, STORED[dtype], n, at).reshape(shape)
 
 
-class Program:
+class WorkerGraph:
     def __init__(self, text_fd):
         with mmap.mmap(text_fd, 0, prot=mmap.PROT_READ) as text:
             length, constants_at = struct.unpack_from("<QQ", text)

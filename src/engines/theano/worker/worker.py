@@ -80,9 +80,9 @@ class Server:
             raise KeyboardInterrupt
 
     def build(self, number):
-        from program import Program
+        from program import WorkerGraph
 
-        self.with_files(lambda *fds: self.programs.__setitem__(number, Program(*fds)))
+        self.with_files(lambda *fds: self.programs.__setitem__(number, WorkerGraph(*fds)))
 
     def with_files(self, use):
         """Calls `use` on the files of the next message."""
