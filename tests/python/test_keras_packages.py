@@ -106,6 +106,20 @@ def test_a_loss_made_by_a_lambda_trains_with_a_target_of_its_shape():
     assert last < first
 
 
+def test_a_picture_smaller_than_the_windows():
+    """As Keras's deep_dream meets it: a model that takes any size has nothing to say about a small one."""
+    x = layers.Input((None, None, 3))
+    y = layers.MaxPooling2D()(layers.Conv2D(4, 3, activation="relu")(x))
+    model = models.Model(x, y)
+    for size, left in ((2, 0), (3, 0), (4, 1), (9, 3)):
+        assert model.predict(np.ones((2, size, size, 3))).shape == (2, left, left, 4)
+    dream = K.function([x], [K.sum(K.square(y)), *K.gradients(K.sum(K.square(y)), [x])])
+    loss, gradient = dream([np.ones((1, 2, 2, 3))])
+    assert loss == 0 and gradient.shape == (1, 2, 2, 3) and not gradient.any()
+    with pytest.raises(ValueError, match="windows of 3 elements do not fit on axis 1"):
+        layers.Conv2D(4, 3)(layers.Input((2, 2, 3)))
+
+
 def test_an_empty_keras_json_means_the_defaults(tmp_path):
     """Keras writes the file in two steps, and takes an empty one for no settings."""
     (tmp_path / "keras.json").write_text("")
