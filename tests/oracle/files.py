@@ -53,7 +53,11 @@ def dense(k):
 @net(loss="mse", optimizer="legacy.Adam", metrics=["mae", "RootMeanSquaredError"])
 def dense_legacy(k):
     x = k.Input((5,))
-    return k.Model(x, k.layers.Dense(2)(k.layers.LeakyReLU()(k.layers.Dense(7)(x)))), [numbers(12, 5)], [numbers(12, 2)]
+    return (
+        k.Model(x, k.layers.Dense(2)(k.layers.LeakyReLU()(k.layers.Dense(7)(x)))),
+        [numbers(12, 5)],
+        [numbers(12, 2)],
+    )
 
 
 @net(loss="mse", optimizer="Adam:amsgrad")
@@ -68,7 +72,9 @@ def amsgrad_legacy(k):
 
 def small(name):
     def function(k):
-        model = k.Sequential([k.layers.Dense(4, activation="tanh", input_shape=(5,)), k.layers.Dense(2)])
+        model = k.Sequential(
+            [k.layers.Dense(4, activation="tanh", input_shape=(5,)), k.layers.Dense(2)]
+        )
         return model, [numbers(12, 5)], [numbers(12, 2)]
 
     function.__name__ = "with_" + name.replace(".", "_").replace(":", "_").lower()
@@ -92,25 +98,41 @@ def several(k):
     p, q = shared(a), shared(b)
     kinds = k.layers.Dense(3, activation="softmax", name="kinds")(k.layers.concatenate([p, q]))
     amount = k.layers.Dense(1, name="amount")(k.layers.Dot(1)([p, q]))
-    return k.Model([a, b], [kinds, amount]), [numbers(10, 6), numbers(10, 6, seed=3)], [classes(10, 3), numbers(10, 1)]
+    return (
+        k.Model([a, b], [kinds, amount]),
+        [numbers(10, 6), numbers(10, 6, seed=3)],
+        [classes(10, 3), numbers(10, 1)],
+    )
 
 
 @net(loss="binary_crossentropy", optimizer="RMSprop", metrics=["accuracy"])
 def nested(k):
     x = k.Input((6,))
-    inner = k.Model(x, k.layers.BatchNormalization()(k.layers.Dense(4, activation="elu")(x)), name="inner")
+    inner = k.Model(
+        x, k.layers.BatchNormalization()(k.layers.Dense(4, activation="elu")(x)), name="inner"
+    )
     row = k.Sequential([k.layers.Dense(4, input_shape=(6,)), k.layers.PReLU()], name="row")
     row.layers[0].trainable = False
     y = k.Input((6,))
     z = k.layers.Add()([inner(y), row(y), inner(k.layers.Activation("relu")(y))])
-    return k.Model(y, k.layers.Dense(1, activation="sigmoid")(z)), [numbers(10, 6)], [(numbers(10, 1) > 0).astype("float32")]
+    return (
+        k.Model(y, k.layers.Dense(1, activation="sigmoid")(z)),
+        [numbers(10, 6)],
+        [(numbers(10, 1) > 0).astype("float32")],
+    )
 
 
 @net(loss="mse", optimizer="Adam")
 def frozen_nested(k):
-    inner = k.Sequential([k.layers.Dense(4, input_shape=(6,)), k.layers.BatchNormalization(), k.layers.Dense(3)])
+    inner = k.Sequential(
+        [k.layers.Dense(4, input_shape=(6,)), k.layers.BatchNormalization(), k.layers.Dense(3)]
+    )
     inner.trainable = False
-    return k.Sequential([k.Input((6,)), inner, k.layers.Dense(2)]), [numbers(10, 6)], [numbers(10, 2)]
+    return (
+        k.Sequential([k.Input((6,)), inner, k.layers.Dense(2)]),
+        [numbers(10, 6)],
+        [numbers(10, 2)],
+    )
 
 
 @net(loss="sparse_categorical_crossentropy", optimizer="Adam", metrics=["accuracy"])
@@ -134,7 +156,9 @@ def recurrent(k):
     y = k.layers.Bidirectional(k.layers.GRU(3, return_sequences=True))(x)
     y = k.layers.Bidirectional(k.layers.LSTM(3, return_sequences=True), merge_mode="sum")(y)
     y = k.layers.SimpleRNN(5, return_sequences=True, go_backwards=True)(y)
-    y = k.layers.GRU(4, reset_after=False, return_sequences=True, recurrent_activation="hard_sigmoid")(y)
+    y = k.layers.GRU(
+        4, reset_after=False, return_sequences=True, recurrent_activation="hard_sigmoid"
+    )(y)
     y = k.layers.RNN([k.layers.LSTMCell(3), k.layers.GRUCell(4)])(y)
     return k.Model(x, y), [numbers(5, 6, 4)], [numbers(5, 4)]
 
@@ -145,19 +169,27 @@ def states(k):
     y, h, c = k.layers.LSTM(3, return_sequences=True, return_state=True)(x)
     z = k.layers.LSTM(3)(y, initial_state=[h, c])
     w, g = k.layers.GRU(3, return_state=True)(y, initial_state=h)
-    return k.Model(x, k.layers.Dense(2)(k.layers.Concatenate()([z, w, g]))), [numbers(5, 6, 4)], [numbers(5, 2)]
+    return (
+        k.Model(x, k.layers.Dense(2)(k.layers.Concatenate()([z, w, g]))),
+        [numbers(5, 6, 4)],
+        [numbers(5, 2)],
+    )
 
 
 @net(loss="mse", optimizer="SGD")
 def stateful(k):
-    model = k.Sequential([k.layers.GRU(3, stateful=True, batch_input_shape=(4, 5, 2)), k.layers.Dense(1)])
+    model = k.Sequential(
+        [k.layers.GRU(3, stateful=True, batch_input_shape=(4, 5, 2)), k.layers.Dense(1)]
+    )
     return model, [numbers(4, 5, 2)], [numbers(4, 1)]
 
 
 @net(loss="categorical_crossentropy", optimizer="SGD:momentum", metrics=["accuracy"])
 def images(k):
     x = k.Input((10, 10, 3))
-    y = k.layers.Conv2D(4, 3, strides=(2, 2), padding="same", activation="relu")(k.layers.ZeroPadding2D()(x))
+    y = k.layers.Conv2D(4, 3, strides=(2, 2), padding="same", activation="relu")(
+        k.layers.ZeroPadding2D()(x)
+    )
     y = k.layers.BatchNormalization()(y)
     y = k.layers.SeparableConv2D(5, (3, 2), padding="same", depth_multiplier=2)(y)
     y = k.layers.DepthwiseConv2D(2, activation="swish")(y)
@@ -165,7 +197,11 @@ def images(k):
     y = k.layers.UpSampling2D(interpolation="bilinear")(k.layers.MaxPooling2D()(y))
     y = k.layers.Cropping2D(1)(k.layers.AveragePooling2D(1)(y))
     y = k.layers.GlobalAveragePooling2D()(k.layers.SpatialDropout2D(0.0)(y))
-    return k.Model(x, k.layers.Dense(3, activation="softmax")(y)), [numbers(6, 10, 10, 3)], [classes(6, 3)]
+    return (
+        k.Model(x, k.layers.Dense(3, activation="softmax")(y)),
+        [numbers(6, 10, 10, 3)],
+        [classes(6, 3)],
+    )
 
 
 @net(loss="mse", optimizer="Adam")
@@ -194,15 +230,26 @@ def frames(k):
 def merges(k):
     x = k.Input((6,))
     a, b = k.layers.Dense(4)(x), k.layers.Dense(4, activation="selu")(x)
-    y = [getattr(k.layers, n)()([a, b]) for n in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum")]
-    y = k.layers.Concatenate(axis=1)(y + [k.layers.Softmax()(a), k.layers.ELU()(b), k.layers.ReLU(6.0)(a)])
+    y = [
+        getattr(k.layers, n)()([a, b])
+        for n in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum")
+    ]
+    y = k.layers.Concatenate(axis=1)(
+        y + [k.layers.Softmax()(a), k.layers.ELU()(b), k.layers.ReLU(6.0)(a)]
+    )
     y = k.layers.GaussianNoise(0.0)(k.layers.AlphaDropout(0.0)(k.layers.ThresholdedReLU()(y)))
     return k.Model(x, k.layers.Dense(2)(y)), [numbers(8, 6)], [numbers(8, 2)]
 
 
 @net(loss="BinaryCrossentropy:", optimizer="Adam", metrics=["AUC", "Precision", "BinaryAccuracy"])
 def judged(k):
-    model = k.Sequential([k.Input((4,)), k.layers.Dense(6, activation="gelu"), k.layers.Dense(1, activation="sigmoid")])
+    model = k.Sequential(
+        [
+            k.Input((4,)),
+            k.layers.Dense(6, activation="gelu"),
+            k.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
     return model, [numbers(12, 4)], [(numbers(12, 1) > 0).astype("float32")]
 
 
@@ -288,7 +335,7 @@ OTHERWISE = {
     "with_rmsprop": ("weights", "epsilon inside of the root since 2.11"),
     "with_nadam": ("losses weights", "since 2.11 its product of momenta counts each weight"),
     "frozen_nested": ("losses weights", "a frozen BatchNormalization normalises by its averages"),
-    "text": ("losses", "reading \"accuracy\" from a file, tf_keras takes sparse labels for vectors"),
+    "text": ("losses", 'reading "accuracy" from a file, tf_keras takes sparse labels for vectors'),
 }
 TOLERANCE = 2e-5
 
@@ -331,7 +378,11 @@ def continued(folder, name):
     """What C++ makes of a file: {"error": ..} or how far its values are from theirs."""
     found = json.loads((folder / f"{name}.json").read_text())
     x, y = ([described(a) for a in found[key]] for key in "xy")
-    steps = [{"do": "load", "path": str(folder / f"{name}.h5")}, {"do": "predict", "x": x}, {"do": "reset_states"}]
+    steps = [
+        {"do": "load", "path": str(folder / f"{name}.h5")},
+        {"do": "predict", "x": x},
+        {"do": "reset_states"},
+    ]
     steps += [{"do": "train", "x": x, "y": y}] * BETWEEN
     steps += [{"do": "weights"}, {"do": "save", "path": str(folder / f"{name}.back.h5")}]
     (folder / "case.json").write_text(json.dumps([steps]))
@@ -356,7 +407,9 @@ def continued(folder, name):
 def differs(name, values):
     """What is further away than it should be."""
     expected = OTHERWISE.get(name, ("", ""))[0].split()
-    return {k: v for k, v in values.items() if k == "error" or (v > TOLERANCE and k not in expected)}
+    return {
+        k: v for k, v in values.items() if k == "error" or (v > TOLERANCE and k not in expected)
+    }
 
 
 def reported(names, results):
@@ -365,7 +418,10 @@ def reported(names, results):
     for name, values in zip(names, results):
         wrong = differs(name, values)
         bad += bool(wrong)
-        print(f"{name}: {'DIFFERS ' + str(wrong) if wrong else 'same'} {values} {OTHERWISE.get(name, ('', ''))[1]}", flush=True)
+        print(
+            f"{name}: {'DIFFERS ' + str(wrong) if wrong else 'same'} {values} {OTHERWISE.get(name, ('', ''))[1]}",
+            flush=True,
+        )
     return bad
 
 

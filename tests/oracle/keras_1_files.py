@@ -8,7 +8,7 @@ import traceback
 import numpy as np
 from keras import backend as K
 from keras import layers as L
-from keras import models, optimizers
+from keras import models
 
 NETS = {}
 
@@ -49,7 +49,11 @@ for _name in ("sgd", "rmsprop", "adagrad", "adadelta", "adamax", "nadam"):
 
     def _make(name):
         def function():
-            return row(L.Dense(4, activation="tanh", input_dim=5), L.Dense(2, bias=False)), [numbers(12, 5)], [numbers(12, 2)]
+            return (
+                row(L.Dense(4, activation="tanh", input_dim=5), L.Dense(2, bias=False)),
+                [numbers(12, 5)],
+                [numbers(12, 2)],
+            )
 
         function.__name__ = "with_" + name
         net("mse", name)(function)
@@ -60,7 +64,16 @@ for _name in ("sgd", "rmsprop", "adagrad", "adadelta", "adamax", "nadam"):
 def _images(order):
     shape = (3, 9, 8) if order == "th" else (9, 8, 3)
     m = row(
-        L.Convolution2D(4, 3, 2, subsample=(2, 1), border_mode="same", activation="relu", dim_ordering=order, input_shape=shape),
+        L.Convolution2D(
+            4,
+            3,
+            2,
+            subsample=(2, 1),
+            border_mode="same",
+            activation="relu",
+            dim_ordering=order,
+            input_shape=shape,
+        ),
         L.MaxPooling2D((2, 2), strides=(1, 1), dim_ordering=order),
         L.AtrousConvolution2D(3, 2, 2, atrous_rate=(1, 2), dim_ordering=order),
         L.AveragePooling2D((2, 2), dim_ordering=order),
@@ -83,7 +96,16 @@ def images_tf():
 def _transposed(order):
     shape, out = ((2, 4, 4), (None, 3, 9, 9)) if order == "th" else ((4, 4, 2), (None, 9, 9, 3))
     m = row(
-        L.Deconvolution2D(3, 3, 3, output_shape=out, subsample=(2, 2), border_mode="valid", dim_ordering=order, input_shape=shape),
+        L.Deconvolution2D(
+            3,
+            3,
+            3,
+            output_shape=out,
+            subsample=(2, 2),
+            border_mode="valid",
+            dim_ordering=order,
+            input_shape=shape,
+        ),
         L.GlobalAveragePooling2D(dim_ordering=order),
     )
     return m, [numbers(4, *shape)], [numbers(4, 3)]
@@ -101,19 +123,33 @@ def transposed_tf():
 
 @net(optimizer="sgd")
 def separable():
-    m = row(L.SeparableConvolution2D(4, 3, 3, depth_multiplier=2, dim_ordering="tf", input_shape=(6, 6, 3)), L.GlobalMaxPooling2D(dim_ordering="tf"))
+    m = row(
+        L.SeparableConvolution2D(
+            4, 3, 3, depth_multiplier=2, dim_ordering="tf", input_shape=(6, 6, 3)
+        ),
+        L.GlobalMaxPooling2D(dim_ordering="tf"),
+    )
     return m, [numbers(4, 6, 6, 3)], [numbers(4, 4)]
 
 
 @net(optimizer="sgd")
 def local_th():
-    m = row(L.LocallyConnected2D(3, 2, 2, dim_ordering="th", input_shape=(2, 4, 5)), L.Flatten(), L.Dense(2))
+    m = row(
+        L.LocallyConnected2D(3, 2, 2, dim_ordering="th", input_shape=(2, 4, 5)),
+        L.Flatten(),
+        L.Dense(2),
+    )
     return m, [numbers(4, 2, 4, 5)], [numbers(4, 2)]
 
 
 @net(optimizer="sgd")
 def volumes_th():
-    m = row(L.Convolution3D(3, 2, 2, 3, dim_ordering="th", input_shape=(2, 5, 5, 5)), L.MaxPooling3D(dim_ordering="th"), L.Flatten(), L.Dense(2))
+    m = row(
+        L.Convolution3D(3, 2, 2, 3, dim_ordering="th", input_shape=(2, 5, 5, 5)),
+        L.MaxPooling3D(dim_ordering="th"),
+        L.Flatten(),
+        L.Dense(2),
+    )
     return m, [numbers(3, 2, 5, 5, 5)], [numbers(3, 2)]
 
 
@@ -149,7 +185,9 @@ def text():
 @net()
 def gates():
     m = row(
-        L.LSTM(4, return_sequences=True, consume_less="gpu", forget_bias_init="one", input_shape=(5, 3)),
+        L.LSTM(
+            4, return_sequences=True, consume_less="gpu", forget_bias_init="one", input_shape=(5, 3)
+        ),
         L.GRU(4, return_sequences=True, consume_less="gpu", go_backwards=True),
         L.SimpleRNN(3),
     )
@@ -158,7 +196,10 @@ def gates():
 
 @net()
 def cpu_gates():
-    m = row(L.LSTM(4, return_sequences=True, consume_less="cpu", input_shape=(5, 3)), L.GRU(3, consume_less="cpu"))
+    m = row(
+        L.LSTM(4, return_sequences=True, consume_less="cpu", input_shape=(5, 3)),
+        L.GRU(3, consume_less="cpu"),
+    )
     return m, [numbers(4, 5, 3)], [numbers(4, 3)]
 
 
@@ -174,13 +215,21 @@ def both_ways():
 
 @net(optimizer="sgd")
 def frames_th():
-    m = row(L.TimeDistributed(L.Convolution2D(3, 2, 2, dim_ordering="th"), input_shape=(3, 2, 4, 4)), L.TimeDistributed(L.Flatten()), L.LSTM(3))
+    m = row(
+        L.TimeDistributed(L.Convolution2D(3, 2, 2, dim_ordering="th"), input_shape=(3, 2, 4, 4)),
+        L.TimeDistributed(L.Flatten()),
+        L.LSTM(3),
+    )
     return m, [numbers(3, 3, 2, 4, 4)], [numbers(3, 3)]
 
 
 @net(optimizer="sgd")
 def frames_lstm_th():
-    m = row(L.ConvLSTM2D(3, 2, 2, dim_ordering="th", border_mode="same", input_shape=(3, 2, 4, 4)), L.Flatten(), L.Dense(2))
+    m = row(
+        L.ConvLSTM2D(3, 2, 2, dim_ordering="th", border_mode="same", input_shape=(3, 2, 4, 4)),
+        L.Flatten(),
+        L.Dense(2),
+    )
     return m, [numbers(3, 3, 2, 4, 4)], [numbers(3, 2)]
 
 
@@ -197,9 +246,15 @@ def nested():
 @net()
 def merges():
     a, b = L.Input((4,)), L.Input((4,))
-    parts = [L.merge([a, b], mode=m) for m in ("sum", "mul", "ave", "max")] + [L.merge([a, b], mode="dot", dot_axes=1)]
+    parts = [L.merge([a, b], mode=m) for m in ("sum", "mul", "ave", "max")] + [
+        L.merge([a, b], mode="dot", dot_axes=1)
+    ]
     y = L.merge([L.Flatten()(p) if K.ndim(p) > 2 else p for p in parts], mode="concat")
-    return models.Model([a, b], L.Dense(2)(y)), [numbers(6, 4), numbers(6, 4, seed=4)], [numbers(6, 2)]
+    return (
+        models.Model([a, b], L.Dense(2)(y)),
+        [numbers(6, 4), numbers(6, 4, seed=4)],
+        [numbers(6, 2)],
+    )
 
 
 @net()
@@ -214,7 +269,11 @@ def two_branches():
 
 @net()
 def old_dense():
-    return row(L.MaxoutDense(4, nb_feature=3, input_dim=5), L.Highway(), L.Dense(2)), [numbers(6, 5)], [numbers(6, 2)]
+    return (
+        row(L.MaxoutDense(4, nb_feature=3, input_dim=5), L.Highway(), L.Dense(2)),
+        [numbers(6, 5)],
+        [numbers(6, 2)],
+    )
 
 
 @net()
@@ -235,7 +294,11 @@ def activations():
 
 @net(optimizer="sgd")
 def stateful():
-    return row(L.LSTM(3, stateful=True, batch_input_shape=(4, 5, 2)), L.Dense(1)), [numbers(4, 5, 2)], [numbers(4, 1)]
+    return (
+        row(L.LSTM(3, stateful=True, batch_input_shape=(4, 5, 2)), L.Dense(1)),
+        [numbers(4, 5, 2)],
+        [numbers(4, 1)],
+    )
 
 
 def bare(a):
@@ -256,7 +319,10 @@ if __name__ == "__main__":
             np.random.seed(7)
             model, x, y = make()
             model.compile(optimizer, loss, metrics=metrics)
-            train = lambda: plain(model.train_on_batch(bare(x), bare(y)))
+
+            def train():
+                return plain(model.train_on_batch(bare(x), bare(y)))  # noqa: B023
+
             for _ in range(2):
                 train()
             model.save(str(folder / (name + ".h5")))

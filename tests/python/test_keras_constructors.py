@@ -11,7 +11,16 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "models"), str(ROOT / "tools")]
 import headers  # noqa: E402
 import keras_cases  # noqa: E402, F401  (Keras on our module)
-from keras import callbacks, constraints, initializers, layers, losses, metrics, optimizers, regularizers  # noqa: E402
+from keras import (  # noqa: E402
+    callbacks,
+    constraints,
+    initializers,
+    layers,
+    losses,
+    metrics,
+    optimizers,
+    regularizers,
+)
 
 FOLDER = ROOT / "include" / "horngate" / "keras"
 
@@ -29,7 +38,13 @@ def declared(space=None):
     functions, structs = {}, {}
     for path in sorted(FOLDER.glob("*.h")):
         text = path.read_text()
-        inside = "\n".join(re.findall(r"^namespace (?:losses|metrics) \{(.*?)^\}  // namespace (?:losses|metrics)$", text, re.S | re.M))
+        inside = "\n".join(
+            re.findall(
+                r"^namespace (?:losses|metrics) \{(.*?)^\}  // namespace (?:losses|metrics)$",
+                text,
+                re.S | re.M,
+            )
+        )
         text = inside if space == path.stem else text.replace(inside, "") if inside else text
         text = re.sub(r"^template <size_t N>\n", "", text, flags=re.M)
         text = re.sub(r"^  HORNGATE_KERAS_\w+\n", "", text, flags=re.M)
@@ -42,7 +57,9 @@ def declared(space=None):
                 structs[name] = headers._fields(body)
         for found in re.finditer(r"^using (\w+) = (\w+)(?:<(\d+)>)?;", text, re.M):
             fields = structs.get(found[2]) or STRUCTS.get(found[2], [])
-            structs[found[1]] = [headers.Argument(f.type, f.name, chosen(f.default, found[3])) for f in fields]
+            structs[found[1]] = [
+                headers.Argument(f.type, f.name, chosen(f.default, found[3])) for f in fields
+            ]
         for comment, declaration in headers._declarations(text):
             function = headers._function(declaration, comment, path.name)
             if function:
@@ -67,16 +84,52 @@ def flat(function, structs):
 
 
 def classes(module, base):
-    return sorted(n for n, c in vars(module).items() if inspect.isclass(c) and issubclass(c, base) and c.__name__ == n and c.__module__.startswith("keras.") and not n.startswith("_"))
+    return sorted(
+        n
+        for n, c in vars(module).items()
+        if inspect.isclass(c)
+        and issubclass(c, base)
+        and c.__name__ == n
+        and c.__module__.startswith("keras.")
+        and not n.startswith("_")
+    )
 
 
-ABSTRACT = {"Layer", "InputSpec", "Wrapper", "Recurrent", "ConvRecurrent2D", "Merge", "MaxoutDense", "Highway"}
+ABSTRACT = {
+    "Layer",
+    "InputSpec",
+    "Wrapper",
+    "Recurrent",
+    "ConvRecurrent2D",
+    "Merge",
+    "MaxoutDense",
+    "Highway",
+}
 LAYERS = [n for n in classes(layers, layers.Layer) if n not in ABSTRACT]
-OPTIMIZERS = [n for n in classes(optimizers, optimizers.Optimizer) if n not in ("Optimizer", "TFOptimizer")]
+OPTIMIZERS = [
+    n for n in classes(optimizers, optimizers.Optimizer) if n not in ("Optimizer", "TFOptimizer")
+]
 LOSSES = [n for n in classes(losses, losses.Loss) if n not in ("Loss", "LossFunctionWrapper")]
-METRICS = [n for n in classes(metrics, metrics.Metric) if n not in ("Metric", "Reduce", "SensitivitySpecificityBase", "Layer")]
-CALLBACKS = ["ModelCheckpoint", "EarlyStopping", "ReduceLROnPlateau", "LearningRateScheduler", "TerminateOnNaN", "CSVLogger", "TensorBoard", "LambdaCallback", "BaseLogger", "ProgbarLogger"]
-INITIALIZERS = [n for n in classes(initializers, initializers.Initializer) if n != "Initializer"] + ["lecun_uniform", "lecun_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal"]
+METRICS = [
+    n
+    for n in classes(metrics, metrics.Metric)
+    if n not in ("Metric", "Reduce", "SensitivitySpecificityBase", "Layer")
+]
+CALLBACKS = [
+    "ModelCheckpoint",
+    "EarlyStopping",
+    "ReduceLROnPlateau",
+    "LearningRateScheduler",
+    "TerminateOnNaN",
+    "CSVLogger",
+    "TensorBoard",
+    "LambdaCallback",
+    "BaseLogger",
+    "ProgbarLogger",
+]
+INITIALIZERS = [
+    n for n in classes(initializers, initializers.Initializer) if n != "Initializer"
+] + ["lecun_uniform", "lecun_normal", "glorot_uniform", "glorot_normal", "he_uniform", "he_normal"]
 CONSTRAINTS = [n for n in classes(constraints, constraints.Constraint) if n != "Constraint"]
 REGULARIZERS = ["L1L2", "l1", "l2", "l1_l2"]
 
@@ -91,7 +144,17 @@ ALIASES = {("RNN", "cells"): "cell", ("MeanMetricWrapper", "call"): "fn"}
 # Python's ways of giving something that C++ has no use for.
 LEFT_OUT = {
     "ReLU": set(),
-    "TensorBoard": {"histogram_freq", "batch_size", "write_graph", "write_grads", "write_images", "embeddings_freq", "embeddings_layer_names", "embeddings_metadata", "embeddings_data"},
+    "TensorBoard": {
+        "histogram_freq",
+        "batch_size",
+        "write_graph",
+        "write_grads",
+        "write_images",
+        "embeddings_freq",
+        "embeddings_layer_names",
+        "embeddings_metadata",
+        "embeddings_data",
+    },
     "LambdaCallback": set(),
     "MeanMetricWrapper": {"name", "dtype"},
 }
@@ -115,7 +178,11 @@ def same_default(python, cpp):
     if isinstance(python, bool):
         return cpp == str(python).lower()
     if isinstance(python, str):
-        return cpp in (f'"{python}"', "{}") or cpp.rpartition("::")[2].rstrip("_") == python or (python == "channels_last" and "default_data_format" in cpp)
+        return (
+            cpp in (f'"{python}"', "{}")
+            or cpp.rpartition("::")[2].rstrip("_") == python
+            or (python == "channels_last" and "default_data_format" in cpp)
+        )
     if isinstance(python, (int, float)):
         return cpp not in ("{}",) and float(cpp.rstrip("f")) == python
     numbers = [int(n) for n in re.findall(r"-?\d+", str(python))]
@@ -136,7 +203,9 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize("kind, name, constructor, functions, structs", CASES, ids=[f"{k}-{n}" for k, n, *_ in CASES])
+@pytest.mark.parametrize(
+    "kind, name, constructor, functions, structs", CASES, ids=[f"{k}-{n}" for k, n, *_ in CASES]
+)
 def test_constructor(kind, name, constructor, functions, structs):
     if OTHERWISE.get(name):
         return

@@ -40,7 +40,11 @@ def check(path):
     if pid == 0:
         os.dup2(write, 1)
         os.dup2(write, 2)
-        os.execve(command, [command, "check", str(path)], dict(os.environ, KERAS_BACKEND="native", HORNGATE_QUIET="1"))
+        os.execve(
+            command,
+            [command, "check", str(path)],
+            dict(os.environ, KERAS_BACKEND="native", HORNGATE_QUIET="1"),
+        )
     os.close(write)
     with os.fdopen(read) as f:
         text = f.read()
@@ -53,7 +57,9 @@ def config(change):
         value = json.loads(file.attrs["model_config"])
         found = {layer["name"]: layer for layer in value["config"]["layers"]}
         result = change(value, found)
-        file.attrs["model_config"] = result if isinstance(result, (str, bytes)) else json.dumps(value)
+        file.attrs["model_config"] = (
+            result if isinstance(result, (str, bytes)) else json.dumps(value)
+        )
 
     return apply
 
@@ -104,7 +110,9 @@ CASES = {
     "config_cut_off": config(lambda c, _: json.dumps(c)[:-30]),
     "config_10000_deep": config(lambda c, _: "[" * 10_000 + "]" * 10_000),
     "config_objects_10000_deep": config(lambda c, _: '{"a":' * 10_000 + "1" + "}" * 10_000),
-    "config_not_unicode": lambda f: f.attrs.create("model_config", b'{"class_name": "\xff\xfe"}', dtype="S30"),
+    "config_not_unicode": lambda f: f.attrs.create(
+        "model_config", b'{"class_name": "\xff\xfe"}', dtype="S30"
+    ),
     "unknown_model": config(lambda c, _: c.update(class_name="Subclassed")),
     "class_is_a_number": config(lambda c, _: c.update(class_name=3)),
     "no_layers": config(lambda c, _: c["config"].pop("layers")),
@@ -112,17 +120,44 @@ CASES = {
     "no_inputs": config(lambda c, _: c["config"].update(input_layers=[])),
     "no_outputs": config(lambda c, _: c["config"].update(output_layers=[])),
     "output_of_nowhere": config(lambda c, _: c["config"].update(output_layers=[["nowhere", 0, 0]])),
-    "output_node_2_31": config(lambda c, _: c["config"].update(output_layers=[["dense", 2**31, 0]])),
+    "output_node_2_31": config(
+        lambda c, _: c["config"].update(output_layers=[["dense", 2**31, 0]])
+    ),
     "output_negative": config(lambda c, _: c["config"].update(output_layers=[["dense", -1, 0]])),
-    "loop_of_layers": config(lambda c, found: found["conv"].update(inbound_nodes=[[["dense", 0, 0, {}]]])),
-    "layer_of_itself": config(lambda c, found: found["norm"].update(inbound_nodes=[[["norm", 0, 0, {}]]])),
-    "tensor_that_is_not_there": config(lambda c, found: found["norm"].update(inbound_nodes=[[["conv", 0, 7, {}]]])),
+    "loop_of_layers": config(
+        lambda c, found: found["conv"].update(inbound_nodes=[[["dense", 0, 0, {}]]])
+    ),
+    "layer_of_itself": config(
+        lambda c, found: found["norm"].update(inbound_nodes=[[["norm", 0, 0, {}]]])
+    ),
+    "tensor_that_is_not_there": config(
+        lambda c, found: found["norm"].update(inbound_nodes=[[["conv", 0, 7, {}]]])
+    ),
     "place_too_short": config(lambda c, found: found["norm"].update(inbound_nodes=[[["conv"]]])),
-    "two_inputs": config(lambda c, found: found["dense"].update(inbound_nodes=[[["lstm", 0, 0, {}], ["norm", 0, 0, {}]]])),
-    "two_of_a_name": config(lambda c, _: c["config"]["layers"].append(copy.deepcopy(c["config"]["layers"][-1]))),
-    "call_with_a_tensor": config(lambda c, found: found["dense"].update(inbound_nodes=[[["lstm", 0, 0, {"mask": ["x", 0, 0]}]]])),
+    "two_inputs": config(
+        lambda c, found: found["dense"].update(
+            inbound_nodes=[[["lstm", 0, 0, {}], ["norm", 0, 0, {}]]]
+        )
+    ),
+    "two_of_a_name": config(
+        lambda c, _: c["config"]["layers"].append(copy.deepcopy(c["config"]["layers"][-1]))
+    ),
+    "call_with_a_tensor": config(
+        lambda c, found: found["dense"].update(
+            inbound_nodes=[[["lstm", 0, 0, {"mask": ["x", 0, 0]}]]]
+        )
+    ),
     "unknown_layer": config(lambda c, found: found["dense"].update(class_name="Exec")),
-    "marshalled_code": config(lambda c, found: found["dense"].update(class_name="Lambda", config={"name": "dense", "function": ["4wEAAAA=", None, None], "function_type": "lambda"})),
+    "marshalled_code": config(
+        lambda c, found: found["dense"].update(
+            class_name="Lambda",
+            config={
+                "name": "dense",
+                "function": ["4wEAAAA=", None, None],
+                "function_type": "lambda",
+            },
+        )
+    ),
     "units_2_31": option("dense", "units", 2**31),
     "units_2_62": option("dense", "units", 2**62),
     "units_negative": option("dense", "units", -3),
@@ -137,13 +172,21 @@ CASES = {
     "padding_unknown": option("conv", "padding", "round"),
     "axis_out_of_range": option("norm", "axis", 9),
     "lstm_of_2_33": option("lstm", "units", 2**33),
-    "unrolled_input_of_2_40": config(lambda c, found: (found["x"]["config"].update(batch_input_shape=[None, 2**40, 8, 2]))),
-    "input_negative": config(lambda c, found: found["x"]["config"].update(batch_input_shape=[None, -8, 8, 2])),
-    "input_huge": config(lambda c, found: found["x"]["config"].update(batch_input_shape=[2**62, 2**62, 8, 2])),
+    "unrolled_input_of_2_40": config(
+        lambda c, found: (found["x"]["config"].update(batch_input_shape=[None, 2**40, 8, 2]))
+    ),
+    "input_negative": config(
+        lambda c, found: found["x"]["config"].update(batch_input_shape=[None, -8, 8, 2])
+    ),
+    "input_huge": config(
+        lambda c, found: found["x"]["config"].update(batch_input_shape=[2**62, 2**62, 8, 2])
+    ),
     "input_no_list": config(lambda c, found: found["x"]["config"].update(batch_input_shape=8)),
     "reshape_overflows": option("rows", "target_shape", [2**40, 2**40]),
     "activation_unknown": option("dense", "activation", "__import__('os').system('true')"),
-    "initializer_unknown": option("dense", "kernel_initializer", {"class_name": "eval", "config": {}}),
+    "initializer_unknown": option(
+        "dense", "kernel_initializer", {"class_name": "eval", "config": {}}
+    ),
     "dtype_unknown": option("dense", "dtype", "float33"),
     "no_weights": lambda f: f.__delitem__("model_weights"),
     "a_layer_too_few": names("model_weights", lambda n: n[:-1]),
@@ -157,8 +200,12 @@ CASES = {
     "a_weight_transposed": replaced(0, (2, 4)),
     "a_weight_of_no_axes": replaced(1, ()),
     "a_weight_empty": replaced(1, (0,)),
-    "a_layer_is_data": weights(lambda g: (g.__delitem__("dense"), g.create_dataset("dense", data=np.zeros(3)))),
-    "training_cut_off": lambda f: f.attrs.__setitem__("training_config", f.attrs["training_config"][:40]),
+    "a_layer_is_data": weights(
+        lambda g: (g.__delitem__("dense"), g.create_dataset("dense", data=np.zeros(3)))
+    ),
+    "training_cut_off": lambda f: f.attrs.__setitem__(
+        "training_config", f.attrs["training_config"][:40]
+    ),
     "no_optimizer": training(lambda c: c.pop("optimizer_config")),
     "unknown_optimizer": training(lambda c: c["optimizer_config"].update(class_name="TFOptimizer")),
     "unknown_loss": training(lambda c: c.update(loss="os.system")),

@@ -26,7 +26,14 @@ from keras import layers, models, optimizers  # noqa: E402
 RECORDED = json.loads((TESTS / "models" / "layer_tests.json").read_text())
 PARTS = 8
 # Their random numbers differ from process to process; only how they predict is compared.
-NOISE = {"Dropout", "SpatialDropout1D", "SpatialDropout2D", "GaussianNoise", "GaussianDropout", "AlphaDropout"}
+NOISE = {
+    "Dropout",
+    "SpatialDropout1D",
+    "SpatialDropout2D",
+    "GaussianNoise",
+    "GaussianDropout",
+    "AlphaDropout",
+}
 
 
 def trains(model):
@@ -40,7 +47,6 @@ def trains(model):
     return bool(model.trainable_weights)
 
 
-
 def recorded(index):
     """A model of one layer, as layer_test makes it, and its input."""
     name, options, shape, *more = RECORDED[index]
@@ -48,7 +54,9 @@ def recorded(index):
     random = np.random.RandomState(index)
     dtype = more.get("dtype", "float32")
     sizes = [random.randint(1, 4) if n is None else n for n in shape]
-    values = random.uniform(0, 10, sizes).astype(dtype) if "int" in dtype else random.normal(size=sizes)
+    values = (
+        random.uniform(0, 10, sizes).astype(dtype) if "int" in dtype else random.normal(size=sizes)
+    )
     x = layers.Input(batch_shape=shape if more.get("fixed") else [None, *shape[1:]], dtype=dtype)
     layer = getattr(layers, name).from_config({"name": f"layer_{index}", **options})
     return models.Model(x, layer(x)), [values.astype(dtype)]
@@ -56,7 +64,11 @@ def recorded(index):
 
 def drawn(index):
     """Random options: layers with weights."""
-    kinds = [("Conv1D", 1, ["kernel"]), ("Conv2D", 2, ["kernel"]), ("SeparableConv2D", 2, ["depthwise", "pointwise"])]
+    kinds = [
+        ("Conv1D", 1, ["kernel"]),
+        ("Conv2D", 2, ["kernel"]),
+        ("SeparableConv2D", 2, ["depthwise", "pointwise"]),
+    ]
     if index % 2:
         for seed in range(500 + 50 * index, 550 + 50 * index):
             model, batches, _ = recurrent.case(["SimpleRNN", "GRU", "LSTM"][index % 3], seed)
@@ -91,7 +103,9 @@ def equal(ours, theirs, said):
 
 def without_seeds(config):
     """Keras counts them up when it initialises."""
-    return re.sub(r'"seed": \d+', '"seed": 0', json.dumps(keras_cases.plain(config), sort_keys=True))
+    return re.sub(
+        r'"seed": \d+', '"seed": 0', json.dumps(keras_cases.plain(config), sort_keys=True)
+    )
 
 
 def go_round(made, folder):
@@ -134,7 +148,11 @@ def go_round(made, folder):
         equal(one[-2], again.get_weights(), one[1])
         state = again.optimizer.get_weights() if len(one) > 7 else []
         again.save(str(folder / f"{i}.h5"))
-        steps = [{"do": "load", "path": str(folder / f"{i}.h5")}, {"do": "to_json"}, {"do": "weights"}]
+        steps = [
+            {"do": "load", "path": str(folder / f"{i}.h5")},
+            {"do": "to_json"},
+            {"do": "weights"},
+        ]
         last.append(steps + ([{"do": "optimizer_weights"}] if state else []))
         got[i] = (one, state)
     for (one, state), end in zip(got, all_steps(last, folder)):

@@ -14,7 +14,9 @@ sys.path.insert(0, str(TESTS / "oracle"))
 import files  # noqa: E402
 
 ARCHIVE = TESTS / "models" / "saved.zip"
-NAMES = sorted(n.removesuffix(".h5") for n in zipfile.ZipFile(ARCHIVE).namelist() if n.endswith(".h5"))
+NAMES = sorted(
+    n.removesuffix(".h5") for n in zipfile.ZipFile(ARCHIVE).namelist() if n.endswith(".h5")
+)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -220,16 +220,19 @@ class HORNGATE_API Model : public Layer {
   /// Example: net.fit_generator(std::vector<keras::Batch>{{x1, y1}, {x2, y2}}, {.epochs = 5});
   template <BatchRange R>
   History fit_generator(const R& range, FitGeneratorOptions options = {}) const {
-    if (options.steps_per_epoch == 0) options.steps_per_epoch = std::ranges::distance(std::begin(range), std::end(range));
+    if (options.steps_per_epoch == 0)
+      options.steps_per_epoch = std::ranges::distance(std::begin(range), std::end(range));
     return fit_generator(batches_of(range), options);
   }
   template <BatchRange R>
   std::vector<double> evaluate_generator(const R& range) const {
-    return evaluate_generator(batches_of(range), std::ranges::distance(std::begin(range), std::end(range)));
+    return evaluate_generator(batches_of(range),
+                              std::ranges::distance(std::begin(range), std::end(range)));
   }
   template <BatchRange R>
   Arrays predict_generator(const R& range) const {
-    return predict_generator(batches_of(range), std::ranges::distance(std::begin(range), std::end(range)));
+    return predict_generator(batches_of(range),
+                             std::ranges::distance(std::begin(range), std::end(range)));
   }
   /// May be called from many threads at once.
   Array predict(const Data& x, const PredictOptions& options = {}) const;
