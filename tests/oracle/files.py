@@ -320,7 +320,11 @@ def write(folder, names):
             "y": [a.tolist() for a in data[1]],
             "predicted": [a.tolist() for a in (given if isinstance(given, list) else [given])],
             "losses": [train() for _ in range(BETWEEN)],
-            "weights": [[w.numpy().tolist() for w in l.weights] for l in model.layers if l.weights],
+            "weights": [
+                [w.numpy().tolist() for w in layer.weights]
+                for layer in model.layers
+                if layer.weights
+            ],
         }
         found["losses_after"] = [train() for _ in range(AFTER)]
         (folder / f"{name}.json").write_text(json.dumps(found))
