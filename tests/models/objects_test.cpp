@@ -1,6 +1,8 @@
 // Losses, optimizers and metrics from C++: callables, objects, errors.
 #include <gtest/gtest.h>
+
 #include <horngate/keras.h>
+#include <cmath>
 
 #include "keras/layers/body_of.h"
 
@@ -106,7 +108,9 @@ TEST(Optimizers, ReadWhatFilesHave) {
   (void)nadam.get_updates(sum(square(w)), {w});
   nadam.set_weights({Array(int64_t{5}), Array::of({3.f, 4.f}), Array::of({5.f, 6.f})});
   EXPECT_EQ(nadam.get_weights()[0].to_vector<int64_t>()[0], 5);
-  EXPECT_EQ(nadam.get_weights()[1].to_vector<float>()[0], 1.f);
+  double product = 1;  // what five steps have made of it
+  for (int t = 1; t <= 5; ++t) product *= 0.9 * (1 - 0.5 * std::pow(0.96, t * 0.004));
+  EXPECT_NEAR(nadam.get_weights()[1].to_vector<float>()[0], product, 1e-7);
 }
 
 TEST(Optimizers, SayWhatIsWrong) {
