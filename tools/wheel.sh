@@ -30,7 +30,8 @@ else
   fi
 fi
 
-rm -rf "$work/raw" "$work/prefix" "$work/src" dist
+# Files of a source distribution all have one time, so that nothing half-built can be used again.
+rm -rf "$work/raw" "$work/prefix" "$work/src" "$work"/binding* dist
 mkdir -p "$work/raw" dist
 
 # --- Tools, in environments of their own ------------------------------------------------------
