@@ -112,6 +112,9 @@ typedef struct {
    * operation is over, or, after a fault, when nothing can come late and write into it; perhaps never. */
   void* owner;
   void (*release)(void* owner);
+  /* Equal on all ranks if they do the same. What is sent under one key must not arrive under another one: then ranks
+   * that do different things wait for each other, and the host finds out who does what. */
+  uint64_t key;
 } hg_comm_op;
 
 /* The communicator. Functions return 0 or fill the status. Members marked optional may be NULL. */

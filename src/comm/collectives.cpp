@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <new>
 
 namespace horngate::comm {
@@ -283,6 +284,7 @@ void perform_alone(const Operation& op) {
 }
 
 void perform(Group& group, const Operation& op, const Patience& patience, Scratch& scratch) {
+  group.set_key(std::hash<std::string>()(signature_of(op)));
   Performer(group, op, patience, scratch).run();
 }
 

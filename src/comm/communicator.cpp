@@ -89,7 +89,11 @@ void Communicator::introduce() {
         return place_;
       });
   // From here on everybody has a line to the hub: nobody can end unnoticed.
-  perform(*group_, Operation(), patience, scratch_);
+  try {
+    perform(*group_, Operation(), patience, scratch_);
+  } catch (const CommError& e) {
+    explain(Operation(), e);
+  }
 }
 
 Communicator::~Communicator() {

@@ -117,6 +117,7 @@ void Group::Request::wait(const Patience& patience) {
 
 Group::Request Group::start(hg_comm_op& op, const std::shared_ptr<const void>& keep) {
   op.size = sizeof op;
+  op.key = key_;
   if (keep) {
     op.owner = new std::shared_ptr<const void>(keep);
     op.release = [](void* p) { delete static_cast<std::shared_ptr<const void>*>(p); };

@@ -83,6 +83,8 @@ class Group {
   /// The plug-in's own operation.
   Request start(const Operation& op, Kind kind, const std::shared_ptr<const void>& keep);
 
+  /// Of the operation that begins: see hg_comm_op.
+  void set_key(uint64_t key) { key_ = key; }
   /// From any thread: whatever is or will be under way fails.
   void abort() { api_->abort(self_); }
   std::unique_ptr<Group> shrink(std::span<const int> ranks);
@@ -95,6 +97,7 @@ class Group {
   const hg_comm_api* api_;
   void* self_;
   hg_comm_info info_{};
+  uint64_t key_ = 0;
 };
 
 }  // namespace horngate::comm

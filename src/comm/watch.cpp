@@ -84,6 +84,7 @@ void Watch::send_to(int rank, const Message& m) {
 }
 
 void Watch::tell_all(const Message& m, int but) {
+  if (m.word != Word::ping) told_.push_back(m);
   for (const auto& line : lines_)
     if (line->rank >= 0 && line->rank != but && line->socket) send(line->socket, m);
 }

@@ -137,6 +137,7 @@ class Watch {
   std::map<int, Place> waiting_;
   std::map<int, uint64_t> votes_;
   std::vector<Event> events_;  // not delivered yet
+  std::vector<Message> told_;  // to all; said again to those whose hello comes late
   Round round_;
   bool has_answer_ = false, all_left_ = false, all_well_ = true, has_result_ = false, ends_ = false;
   Event answer_;

@@ -73,10 +73,9 @@ void Watch::handle(Line& line, const Message& m) {
   const auto& token = all_[0].token;
   if (m.word == Word::hello) {
     const bool is_known = m.a == token[0] && m.b == token[1] && m.rank >= 0 && m.rank < ranks();
-    if (is_known)
-      line.rank = m.rank;
-    else
-      line.socket.close();
+    if (!is_known) return line.socket.close();
+    line.rank = m.rank;
+    for (const Message& earlier : told_) send(line.socket, earlier);
     return;
   }
   if (line.rank < 0) return line.socket.close();

@@ -117,16 +117,15 @@ int reduces(void* self, int32_t dtype, int32_t reduction) {
   return dtype >= 0 && dtype < 13 && m.types[dtype] && reduction >= 0 && reduction < 4;
 }
 
-/// Of 15 bits, which every library has. A number of bytes that the other side does not expect finds no partner: then
-/// the ranks wait, and the host tells who does something else.
-int tag_of(const Group& g, uint64_t bytes) {
-  const uint64_t mixed = bytes * 0x9e3779b97f4a7c15u >> 58;
+/// Of 15 bits, which every library has.
+int tag_of(const Group& g, uint64_t key, uint64_t bytes) {
+  const uint64_t mixed = (key ^ bytes) * 0x9e3779b97f4a7c15u >> 58;
   return static_cast<int>((g.epoch % 8) << 12 | (g.operations % 64) << 6 | mixed);
 }
 
-int post(Group& g, Request& request, int peer, const hg_comm_part& part, bool is_in) {
+int post(Group& g, Request& request, int peer, const hg_comm_part& part, uint64_t key, bool is_in) {
   const Library& m = *g.m;
-  const int place = g.places[static_cast<size_t>(peer)], tag = tag_of(g, part.bytes);
+  const int place = g.places[static_cast<size_t>(peer)], tag = tag_of(g, key, part.bytes);
   for (uint64_t at = 0; at < part.bytes; at += kMostBytes) {
     const int bytes = static_cast<int>(std::min(kMostBytes, part.bytes - at));
     char* const data = static_cast<char*>(part.data) + at;
@@ -145,7 +144,7 @@ int post_all(Group& g, Request& request, const hg_comm_op& op, int& peer) {
     for (int k = 1; k < n; ++k) {  // everybody begins with another one
       peer = is_in ? (g.rank - k + n) % n : (g.rank + k) % n;
       const hg_comm_part& part = (is_in ? op.recv : op.send)[peer];
-      if (const int code = post(g, request, peer, part, is_in)) return code;
+      if (const int code = post(g, request, peer, part, op.key, is_in)) return code;
     }
   return 0;
 }

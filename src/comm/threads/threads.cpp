@@ -18,7 +18,7 @@ namespace {
 
 /// What a rank sends: the receiver copies it and counts down.
 struct Letter {
-  uint64_t number;  // of the operation
+  uint64_t number, key;  // of the operation
   const void* data;
   uint64_t bytes;
   int* open;  // parts of the sender's operation that are not done
@@ -38,7 +38,7 @@ struct World {
 };
 
 struct Request {
-  uint64_t number = 0;
+  uint64_t number = 0, key = 0;
   std::vector<hg_comm_part> recv;  // bytes 0: done
   int open = 0;                    // parts that are not sent
   bool is_silent = false;
@@ -109,6 +109,7 @@ int start(void* self, const hg_comm_op* op, void** out, hg_comm_status* status) 
   }
   auto request = std::make_unique<Request>();
   request->number = g.operations;
+  request->key = op->key;
   request->is_silent = g.silent_at > 0 && g.operations >= g.silent_at;
   request->owner = op->owner;
   request->release = op->release;
@@ -120,7 +121,7 @@ int start(void* self, const hg_comm_op* op, void** out, hg_comm_status* status) 
       if (r == g.rank || op->send[r].bytes == 0) continue;
       ++request->open;
       w.box(g.rank, r).push_back(
-          {g.operations, op->send[r].data, op->send[r].bytes, &request->open});
+          {g.operations, op->key, op->send[r].data, op->send[r].bytes, &request->open});
     }
   }
   w.changed.notify_all();
@@ -137,7 +138,7 @@ bool advance(Group& g, Request& request) {
     if (part.bytes == 0) continue;
     std::vector<Letter>& box = w.box(r, g.rank);
     const auto letter = std::find_if(box.begin(), box.end(), [&](const Letter& l) {
-      return l.number == request.number && l.bytes == part.bytes;
+      return l.number == request.number && l.key == request.key && l.bytes == part.bytes;
     });
     if (letter == box.end()) {
       is_done = false;
