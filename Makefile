@@ -16,7 +16,7 @@ BENCH_PYTHON ?= .venv/bin/python
 
 SETUP := .venv/.horngate-setup
 
-.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate docs test-notebooks format asan tsan coverage reliability wheel test-wheel clean
+.PHONY: help build demo test test-keras test-packages test-engines test-theano test-oracle fuzz fuzz-files mutate bench bench-keras bench-peers generate docs test-notebooks format asan tsan coverage reliability wheel test-wheel test-distributed clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -56,6 +56,9 @@ test-theano: build ## run every case on the theano engine (`make test` takes a s
 
 test-notebooks: build ## run the notebooks of examples/notebooks in Jupyter's kernel (installs it into build/notebooks)
 	@tools/notebooks.sh
+
+test-distributed: build ## run ranks under each MPI library, with faults (installs the libraries into build/)
+	@tools/test_distributed.sh $(PYTEST_ARGS)
 
 test-oracle: build ## build, then compare each function with tf_keras on TensorFlow (installs them into build/)
 	@tools/test_oracle.sh

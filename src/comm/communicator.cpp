@@ -1,8 +1,6 @@
 // Operations on a thread of their own, deadlines and errors.
 #include "comm/communicator.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -344,23 +342,14 @@ Watch::Survivors Communicator::agree(uint64_t flags) {
   return watch_->agree(flags, std::min(settings_.timeout, kShrinkSeconds), shall_stop);
 }
 
-/// A rank that was only stopped must not come back to a program that went on without it.
-void Communicator::end_the_lost(const std::vector<int>& survivors) const {
-  const Identity& self = all_[static_cast<size_t>(rank_)];
-  for (int r = 0; r < ranks_; ++r) {
-    const Identity& other = all_[static_cast<size_t>(r)];
-    const bool is_here = other.processes == self.processes && other.pid != self.pid;
-    if (is_here && std::find(survivors.begin(), survivors.end(), r) == survivors.end())
-      ::kill(other.pid, SIGKILL);
-  }
-}
-
 std::shared_ptr<Communicator> Communicator::shrink() {
   check<RuntimeError>(group_ && group_->can_shrink(), "shrink",
                       "this communicator cannot go on without a rank.");
   const Watch::Survivors left = agree(1);
   end_thread();
-  end_the_lost(left.ranks);
+  for (int r = 0; r < ranks_; ++r)
+    if (std::find(left.ranks.begin(), left.ranks.end(), r) == left.ranks.end())
+      end_process(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(r)]);
   auto group = group_->shrink(left.ranks);
   auto now = std::shared_ptr<Communicator>(new Communicator(std::move(group), settings_));
   watch_.reset();
@@ -390,6 +379,8 @@ void Communicator::close() {
   }
   end_thread();
   bool is_well = !is_broken();
+  if (fault_.trouble == Trouble::lost && fault_.rank != rank_)
+    end_process(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(fault_.rank)]);
   if (watch_) {
     watch_->leave(is_well, operations);
     try {

@@ -75,7 +75,6 @@ class Communicator {
   void set_fault(const Event& fault);
   void tell_interrupted();
   std::string text_of_fault(const Operation& op) const;
-  void end_the_lost(const std::vector<int>& survivors) const;
   void end_thread();
 
   const Settings settings_;

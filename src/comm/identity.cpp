@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -16,9 +17,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <sstream>
 
 #include "ir/fork.h"
 
@@ -48,6 +51,18 @@ void note(int fd) {
 uint64_t space_of(const char* link) {
   struct stat s{};
   return ::stat(link, &s) == 0 ? s.st_ino * 0x9e3779b97f4a7c15u : 0;
+}
+
+/// Field 22 of /proc/<pid>/stat; the name before it may hold anything but ends with the last bracket. 0: it is gone.
+uint64_t began_of(int32_t pid) {
+  std::string all;
+  std::getline(std::ifstream("/proc/" + std::to_string(pid) + "/stat"), all);
+  const size_t bracket = all.rfind(')');
+  if (bracket == std::string::npos) return 0;
+  std::istringstream rest(all.substr(bracket + 2));
+  std::string word;
+  for (int field = 3; field <= 22; ++field) rest >> word;
+  return std::strtoull(word.c_str(), nullptr, 10);
 }
 
 sockaddr_in address_of(uint32_t address, uint16_t port) {
@@ -88,6 +103,7 @@ Identity own_identity() {
   id.network = id.machine ^ space_of("/proc/self/ns/net");
   id.processes = id.machine ^ space_of("/proc/self/ns/pid");
   id.pid = ::getpid();
+  id.began = began_of(id.pid);
   ifaddrs* all = nullptr;
   size_t n = 0;
   if (::getifaddrs(&all) == 0) {
@@ -99,6 +115,11 @@ Identity own_identity() {
   }
   if (::getrandom(id.token.data(), sizeof id.token, 0) != sizeof id.token) id.token = {};
   return id;
+}
+
+void end_process(const Identity& self, const Identity& other) {
+  const bool is_here = other.processes == self.processes && other.pid != self.pid;
+  if (is_here && other.began != 0 && began_of(other.pid) == other.began) ::kill(other.pid, SIGKILL);
 }
 
 Socket::Socket(int fd) : fd_(fd) {

@@ -14,6 +14,7 @@ struct Identity {
   uint64_t machine = 0, network = 0;  // equal on one machine; in one network of one machine
   uint64_t processes = 0;             // equal where numbers of processes mean the same
   int32_t pid = 0;
+  uint64_t began = 0;  // since its machine did; a number of a process may be given again
   std::array<uint32_t, 6> addresses = {};  // IPv4, in network order; 0: none
   uint16_t port = 0;                       // where its watch listens; 0: it has none
   std::array<uint64_t, 2> token = {};      // rank 0's lets others in
@@ -22,6 +23,10 @@ static_assert(std::is_trivially_copyable_v<Identity>);
 
 /// This process, but for the port.
 Identity own_identity();
+
+/// Ends the process of a rank that the others went on without, if it is one of ours and still there: it may only have
+/// been stopped.
+void end_process(const Identity& self, const Identity& other);
 
 /// A socket that closes when it goes, and in children that are forked: a copy there would hide that this process
 /// ended.

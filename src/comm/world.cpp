@@ -1,4 +1,5 @@
 // The communicator of the program.
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
@@ -15,6 +16,8 @@ std::shared_ptr<Communicator>& the_world() {
 }
 
 void close_world() {
+  // Once the first rank has ended, a launcher may end the others.
+  std::fflush(nullptr);
   std::shared_ptr<Communicator> last;
   {
     const std::lock_guard lock(world_mutex);

@@ -131,7 +131,7 @@ RUNS = int(os.environ.get("HORNGATE_TEST_FAULTS", "3"))
 @pytest.mark.parametrize("mode", ["loop", "elastic"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_survivors_name_the_rank(library, mode, number, run_number):
-    """Where mpirun leaves the survivors alone, all of them say in time who it was, and may go on."""
+    """Survivors say in time who it was, all of them where they go on."""
     rank, at, code, text = fault(library, 3, mode, number, ("--elastic",))
     most = 1 if number == signal.SIGKILL else TIMEOUT + 1
     others = {0, 1, 2} - {rank}
@@ -139,9 +139,11 @@ def test_survivors_name_the_rank(library, mode, number, run_number):
         int(r): float(t) - at
         for t, r in re.findall(rf"at ([\d.]+) rank (\d): \S+: rank {rank} \(host \S+\)", text)
     }
-    assert others <= set(said), (rank, text)
-    assert all(said[r] < most for r in others), (said, text)
+    # A survivor that ends with an error has the launcher end the others, perhaps before they speak.
+    assert said and set(said) - {rank} <= others, (rank, text)
+    assert min(said.values()) < most, (said, text)
     if mode == "elastic":
+        assert set(said) >= others and all(said[r] < most for r in others), (said, text)
         on = [float(t) - at for t in re.findall(r"at ([\d.]+) rank \d of 2 goes on", text)]
         assert len(on) == 2 and max(on) < most + 1, (on, text)
         assert len(re.findall("of 2 is through", text)) == 2, text
