@@ -64,7 +64,6 @@ void Communicator::introduce() {
   all_.resize(static_cast<size_t>(ranks_));
   Identity& self = all_[static_cast<size_t>(rank_)];
   self = own_identity();
-  Socket listener = listen_anywhere(self.port);
   Operation op;
   op.kind = Kind::all_gather;
   op.in = &self;
@@ -72,6 +71,12 @@ void Communicator::introduce() {
   op.count = sizeof self;
   op.dtype = DType::uint8;
   const Patience patience{settings_.timeout, shall_stop};
+  perform(*group_, op, patience, scratch_);
+  // Only if there are other hosts do they need to reach us: then all get to know the port.
+  const bool has_hosts = std::any_of(all_.begin(), all_.end(), [&](const Identity& other) {
+    return other.network != self.network;
+  });
+  Socket listener = listen_on_free_port(has_hosts, self.port);
   perform(*group_, op, patience, scratch_);
   local_ranks_ = 0;
   for (int r = 0; r < ranks_; ++r)

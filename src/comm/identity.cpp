@@ -144,15 +144,15 @@ void Socket::close() {
   fd_ = -1;
 }
 
-Socket listen_anywhere(uint16_t& port) {
+Socket listen_on_free_port(bool for_all_hosts, uint16_t& port) {
   Socket s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  sockaddr_in any = address_of(htonl(INADDR_ANY), 0);
-  socklen_t size = sizeof any;
-  if (!s || ::bind(s.fd(), reinterpret_cast<sockaddr*>(&any), size) != 0 ||
+  sockaddr_in at = address_of(htonl(for_all_hosts ? INADDR_ANY : INADDR_LOOPBACK), 0);
+  socklen_t size = sizeof at;
+  if (!s || ::bind(s.fd(), reinterpret_cast<sockaddr*>(&at), size) != 0 ||
       ::listen(s.fd(), 4096) != 0 ||
-      ::getsockname(s.fd(), reinterpret_cast<sockaddr*>(&any), &size) != 0)
+      ::getsockname(s.fd(), reinterpret_cast<sockaddr*>(&at), &size) != 0)
     return {};
-  port = ntohs(any.sin_port);
+  port = ntohs(at.sin_port);
   return s;
 }
 

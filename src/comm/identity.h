@@ -45,8 +45,9 @@ class Socket {
   int fd_ = -1;
 };
 
-/// Listens on a free port, which it sets; empty if that is not possible.
-Socket listen_anywhere(uint16_t& port);
+/// Listens on a free port, which it sets: for processes of this machine alone, or for all hosts. Empty if that is not
+/// possible.
+Socket listen_on_free_port(bool for_all_hosts, uint16_t& port);
 
 /// Connects within so many milliseconds; empty if nobody listens there.
 Socket connect_to(const Identity& self, const Identity& peer, int milliseconds);
