@@ -11,11 +11,15 @@ count a process that the engine started.
 import argparse
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import time
 
-ENGINES = ("native", "tensorflow", "onnx", "theano", "cntk")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import engine_names  # noqa: E402
+
+ENGINES = ("native", *engine_names.installable())
 COLUMNS = ("start CPU s", "MB", "call us", "mlp ms", "cnn ms", "lstm ms")
 
 

@@ -118,6 +118,7 @@ HEADER_NAMES = {
     "engines.h": "",
     "export_onnx.h": "K::Tensor x, K::Tensor y",
     "profile.h": "K::Function f, K::Array x",
+    "keras/model.h": "keras::Model net, keras::Value x, K::Array images, K::Array labels, K::Array x1, K::Array y1, K::Array x2, K::Array y2",
     "keras/optimizers.h": "K::Tensor x, K::Tensor y, K::Tensor loss, K::Variable w, K::Variable b, keras::Optimizer optimizer",
 }
 

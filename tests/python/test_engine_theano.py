@@ -24,8 +24,11 @@ import horngate as K, numpy as np
 def workers():
     found = []
     for task in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{task}/children") as file:
-            found += [int(p) for p in file.read().split()]
+        try:
+            with open(f"/proc/self/task/{task}/children") as file:
+                found += [int(p) for p in file.read().split()]
+        except OSError:  # a thread that has just ended
+            pass
     return found
 
 def state(pid):

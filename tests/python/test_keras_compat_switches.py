@@ -91,6 +91,13 @@ PROGRAMS = {
         "True",
         "False",
     ),
+    "None gradients": (  # a line more, which says why
+        "v = K.variable([1.0])\n"
+        "try:\n    keras.optimizers.SGD().get_gradients(K.sum(K.round(v)), [v])\n"
+        "except ValueError as e:\n    print(len(str(e).splitlines()))",
+        "2",
+        "1",
+    ),
     "TensorBoard": (
         "from keras.callbacks import TensorBoard; print(TensorBoard('logs').log_dir)",
         "logs",

@@ -85,7 +85,7 @@ Generator batches_of(const R& range) {
 using ClassWeights = std::map<int64_t, double>;
 
 /// Such weights for all outputs, or by the names of outputs.
-/// Example: net.fit(x, y, {.class_weight = {{0, 1.0}, {1, 5.0}}});
+/// Example: net.fit(images, labels, {.class_weight = {{0, 1.0}, {1, 5.0}}});
 class ClassWeightChoices {
  public:
   using Named = std::map<std::string, ClassWeights>;
