@@ -101,7 +101,7 @@ class Performer {
   void reduce_everywhere(size_t bytes) {
     const size_t stride = (bytes + kAlign - 1) / kAlign * kAlign;
     char* const theirs = memory(stride * index(n_));
-    std::memcpy(theirs + stride * index(me_), op_.in, bytes);
+    if (bytes > 0) std::memcpy(theirs + stride * index(me_), op_.in, bytes);
     Parts send(index(n_), part(theirs + stride * index(me_), bytes)), recv(index(n_));
     std::vector<const void*> from(index(n_));
     for (int r = 0; r < n_; ++r) {

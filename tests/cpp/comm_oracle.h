@@ -1,6 +1,7 @@
 // A random operation of ranks, and what it must give, computed serially.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -56,14 +57,14 @@ class RandomCase {
     const bool one_array =
         op.kind == Kind::broadcast || (is_in_place && op.kind != Kind::all_gather);
     Bytes memory(std::max(in.size(), out.size()) + 1);
-    std::memcpy(memory.data(), in.data(), in.size());
+    std::copy(in.begin(), in.end(), memory.begin());
     Bytes other(out.size() + 1);
     now.in = memory.data();
     now.out = one_array ? memory.data() : other.data();
     if (op.kind == Kind::all_gather && is_in_place) {
       now.out = memory.data();
       now.in = memory.data() + in.size() * static_cast<size_t>(me);
-      std::memmove(memory.data() + in.size() * static_cast<size_t>(me), in.data(), in.size());
+      std::copy(in.begin(), in.end(), memory.begin() + static_cast<int64_t>(in.size()) * me);
     }
     c.run(now);
     if (op.kind == Kind::barrier) return "";

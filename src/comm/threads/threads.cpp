@@ -144,7 +144,7 @@ bool advance(Group& g, Request& request) {
       is_done = false;
       continue;
     }
-    std::memcpy(part.data, letter->data, part.bytes);
+    if (part.bytes > 0) std::memcpy(part.data, letter->data, part.bytes);
     --*letter->open;
     box.erase(letter);
     part.bytes = 0;
