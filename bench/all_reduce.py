@@ -67,9 +67,15 @@ def main():
                     took = mpirun(options.ranks, words, tcp)
                     if took is not None:
                         best[name] = min(best[name] or took, took)
-            print("TCP" if tcp else "shared memory", f"{options.ranks} ranks, {options.bytes} bytes")
+            print(
+                "TCP" if tcp else "shared memory", f"{options.ranks} ranks, {options.bytes} bytes"
+            )
             for name, took in best.items():
-                said = f"{took * 1e3:8.2f} ms  x{took / best['ordered']:.2f}" if took else "not measured"
+                said = (
+                    f"{took * 1e3:8.2f} ms  x{took / best['ordered']:.2f}"
+                    if took
+                    else "not measured"
+                )
                 print(f"  {name:20} {said}")
 
 

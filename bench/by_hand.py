@@ -64,7 +64,9 @@ def make(kind, shape, width):
     if kind.startswith("conv"):
         w = K.variable(random(3, 3, shape[3], width) / 24)
         y = K.conv2d(x, w, padding="same", data_format="channels_last")
-    elif kind == "turned":  # the gradient of a layer's input: its weights are read across, and packed in each call
+    elif (
+        kind == "turned"
+    ):  # the gradient of a layer's input: its weights are read across, and packed in each call
         before, w = K.placeholder((shape[0], width)), K.placeholder((width, shape[1]))
         product = K.gradients(K.sum(K.dot(before, w) * x), [before])
         run, fed = K.function([x, w], product), [random(*shape), random(width, shape[1])]

@@ -21,7 +21,9 @@ def passes():
 
 def works(command, without):
     environment = dict(os.environ, HORNGATE_WITHOUT=",".join(without))
-    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     print(f"{'works' if done.returncode == 0 else 'fails'}  HORNGATE_WITHOUT={','.join(without)}")
     return done.returncode == 0
 

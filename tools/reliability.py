@@ -44,7 +44,19 @@ def program(name, *arguments):
 
 
 def fuzz(engine, seeds):
-    return [PYTHON, "-m", "fuzz", "--engine", engine, "--seeds", seeds, "--jobs", "2", "--most", "20"]
+    return [
+        PYTHON,
+        "-m",
+        "fuzz",
+        "--engine",
+        engine,
+        "--seeds",
+        seeds,
+        "--jobs",
+        "2",
+        "--most",
+        "20",
+    ]
 
 
 def pytest(*arguments):
@@ -52,7 +64,12 @@ def pytest(*arguments):
 
 
 ROWS = [
-    Row("fuzz", "whole graphs fuzzed on native", "100,000, nothing unexplained", [fuzz("native", "1-100000")]),
+    Row(
+        "fuzz",
+        "whole graphs fuzzed on native",
+        "100,000, nothing unexplained",
+        [fuzz("native", "1-100000")],
+    ),
     *[
         Row(f"fuzz_{e}", f"the same on {e}", "2,000, nothing unexplained", [fuzz(e, "1-2000")])
         for e in ENGINES
@@ -165,7 +182,12 @@ ROWS = [
         "100 runs, same bits",
         [program("determinism", "--runs", "100")],
     ),
-    Row("coverage", "lines and branches of the library that tests reach", "90 %, 80 %", [["tools/coverage.sh"]]),
+    Row(
+        "coverage",
+        "lines and branches of the library that tests reach",
+        "90 %, 80 %",
+        [["tools/coverage.sh"]],
+    ),
 ]
 
 
@@ -207,7 +229,10 @@ def figures_of(text):
     if found:
         return found
     for line in reversed(text.splitlines()):
-        if match := re.search(r"(?:fuzz|mutate): (\d+ (?:graphs|of) .*)|(\d+ passed.*) in |\[\s+PASSED\s+\] (\d+ tests)", line):
+        if match := re.search(
+            r"(?:fuzz|mutate): (\d+ (?:graphs|of) .*)|(\d+ passed.*) in |\[\s+PASSED\s+\] (\d+ tests)",
+            line,
+        ):
             return [next(g for g in match.groups() if g)]
     return []
 
@@ -240,14 +265,20 @@ def commit():
     """With a mark when something but the results has changed since."""
 
     def git(*words):
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True
+        ).stdout.strip()
 
     changed = git("status", "--porcelain", "--", ".", ":!docs/reliability.*", ":!docs/mutations.md")
     return git("rev-parse", "--short", "HEAD") + ("-dirty" if changed else "")
 
 
 def machine():
-    cpus = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
+    cpus = [
+        line.split(":")[1].strip()
+        for line in open("/proc/cpuinfo")
+        if line.startswith("model name")
+    ]
     return f"{len(cpus)} x {cpus[0] if cpus else platform.processor()}"
 
 

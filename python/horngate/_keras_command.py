@@ -23,7 +23,9 @@ def enable():
     """Adds one file to the site-packages of this Python."""
     file = _file()
     file.write_text(_line())
-    print(f"enabled: {file}. Keras before 2.2 now takes KERAS_BACKEND=horngate in this environment.")
+    print(
+        f"enabled: {file}. Keras before 2.2 now takes KERAS_BACKEND=horngate in this environment."
+    )
 
 
 def disable():

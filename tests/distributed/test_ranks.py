@@ -85,13 +85,18 @@ def test_the_same_bits_on_all_libraries_and_transports(ranks):
 @pytest.mark.parametrize("what", ["count", "dtype", "kind"])
 def test_mismatched_operations_are_named_within_a_second(library, what):
     code, text = run(library, 3, WORKER, "mismatch", what)
-    found = re.findall(r"after ([\d.]+) s rank (\d): .*: rank [01] \(host \S+\) is at all_reduce float32 x 2000, sum, but "
-                       r"rank 2 \(host \S+\) at (all_reduce|broadcast) float(?:32|64) x", text)
+    found = re.findall(
+        r"after ([\d.]+) s rank (\d): .*: rank [01] \(host \S+\) is at all_reduce float32 x 2000, sum, but "
+        r"rank 2 \(host \S+\) at (all_reduce|broadcast) float(?:32|64) x",
+        text,
+    )
     assert code != 0 and found and all(float(seconds) < 1 for seconds, _, _ in found), text
 
 
 @LIBRARY
-@pytest.mark.parametrize("what, said", [("leaves", "has ended its program"), ("throws", "gave up: a file is missing.")])
+@pytest.mark.parametrize(
+    "what, said", [("leaves", "has ended its program"), ("throws", "gave up: a file is missing.")]
+)
 def test_a_rank_that_ends_or_gives_up_is_named(library, what, said):
     code, text = run(library, 3, WORKER, "mismatch", what)
     assert code != 0 and re.search(rf"rank 2 \(host \S+\) {re.escape(said)}", text), text
@@ -162,7 +167,10 @@ def alive(mark):
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
         try:
-            if mark.encode() in entry.read_bytes() and b"State:\tZ" not in (entry.parent / "status").read_bytes():
+            if (
+                mark.encode() in entry.read_bytes()
+                and b"State:\tZ" not in (entry.parent / "status").read_bytes()
+            ):
                 found.append(int(entry.parent.name))
         except OSError:
             pass
@@ -188,7 +196,11 @@ def test_nothing_is_left_when_the_launcher_ends(library, number, most):
 
 
 def test_restarts_and_threads_and_quiet_ranks():
-    words = ["sh", "-c", 'echo "restart $HORNGATE_RESTART threads $HORNGATE_NUM_THREADS"; [ $HORNGATE_RESTART = 1 ]']
+    words = [
+        "sh",
+        "-c",
+        'echo "restart $HORNGATE_RESTART threads $HORNGATE_NUM_THREADS"; [ $HORNGATE_RESTART = 1 ]',
+    ]
     code, text = run("openmpi5", 2, *words, options=("--restarts", "1"))
     threads = max(1, len(os.sched_getaffinity(0)) // 2)
     assert code == 0 and text.count(f"restart 1 threads {threads}\n") == 1, text

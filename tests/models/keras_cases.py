@@ -42,7 +42,9 @@ def plain(value):
     """A configuration as JSON has it: tuples are lists."""
     if hasattr(value, "item"):
         return value.item()
-    return json.loads(json.dumps(value, default=lambda v: v.item() if hasattr(v, "item") else list(v)))
+    return json.loads(
+        json.dumps(value, default=lambda v: v.item() if hasattr(v, "item") else list(v))
+    )
 
 
 class Batches(list):
@@ -134,7 +136,9 @@ def run(written):
         if os.environ.get("HORNGATE_KERAS_KEEP"):
             Path(os.environ["HORNGATE_KERAS_KEEP"]).write_text(json.dumps(written))
         environment = dict(os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1")
-        done = subprocess.run([runner(), case, result], env=environment, capture_output=True, text=True)
+        done = subprocess.run(
+            [runner(), case, result], env=environment, capture_output=True, text=True
+        )
         assert done.returncode == 0, (done.returncode, done.stderr)
         with open(result) as f:
             return json.load(f)
@@ -187,14 +191,18 @@ def check(cases, rtol=1e-5, atol=1e-5, edit=None):
 
 
 def compare(got, config, want, said, rtol, atol):
-    assert got["config"] == config["config"], f"{said}: another configuration: {json.dumps(got['config'])}"
+    assert got["config"] == config["config"], (
+        f"{said}: another configuration: {json.dumps(got['config'])}"
+    )
     assert got["without_gradient"] == want["without"], said
     assert got["unmasked"] == want["unmasked"], f"{said}: other outputs have masks"
     assert len(got["weight_names"]) == len(want["names"]), said
     for ours, theirs in zip(got["weight_names"], want["names"]):
         # A name that was there before in this process gets a number.
         scope, rest = theirs.split("/", 1)
-        assert ours in (theirs, re.sub(r"_\d+$", "", scope) + "/" + rest), f"{said}: {ours}, not {theirs}"
+        assert ours in (theirs, re.sub(r"_\d+$", "", scope) + "/" + rest), (
+            f"{said}: {ours}, not {theirs}"
+        )
     losses = [float(array_of(a)) for a in got["losses"]]
     lists = {
         "outputs": ([array_of(a) for a in got["outputs"]], want["outputs"]),
@@ -206,6 +214,10 @@ def compare(got, config, want, said, rtol, atol):
     for what, (ours, theirs) in lists.items():
         assert len(ours) == len(theirs), f"{said}: {len(ours)} {what}, not {len(theirs)}"
         for k, (a, b) in enumerate(zip(ours, theirs)):
-            assert np.shape(a) == np.shape(b), f"{said}: {what} {k}: shape {np.shape(a)}, not {np.shape(b)}"
+            assert np.shape(a) == np.shape(b), (
+                f"{said}: {what} {k}: shape {np.shape(a)}, not {np.shape(b)}"
+            )
             scale = float(np.max(np.abs(b), initial=0.0)) if np.size(b) else 0.0
-            np.testing.assert_allclose(a, b, rtol=rtol, atol=atol * (1 + scale), err_msg=f"{said}: {what} {k}")
+            np.testing.assert_allclose(
+                a, b, rtol=rtol, atol=atol * (1 + scale), err_msg=f"{said}: {what} {k}"
+            )

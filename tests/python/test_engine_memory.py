@@ -33,7 +33,17 @@ def run(command, **environment):
 def test_all_cases_pass():
     """A sample of them, unless HORNGATE_TEST_SAMPLE says all."""
     said = run(
-        [sys.executable, "-m", "pytest", "tests/cases", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "tests/cases",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+        ],
         HORNGATE_TEST_ENGINES="guarded",
     )
     passed = int(re.search(r"(\d+) passed", said)[1])

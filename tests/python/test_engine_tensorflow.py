@@ -161,7 +161,11 @@ PROGRAMS = {
 @pytest.mark.parametrize("xla", ["0", "1"])
 def test_training_is_that_of_native(package, name, xla):
     ours, left = engine_process.check_training(
-        "tensorflow", PROGRAMS[name], DIGITS, HORNGATE_ENGINE_OPTIONS=f"tensorflow.xla={xla}", HORNGATE_QUIET="0"
+        "tensorflow",
+        PROGRAMS[name],
+        DIGITS,
+        HORNGATE_ENGINE_OPTIONS=f"tensorflow.xla={xla}",
+        HORNGATE_QUIET="0",
     )
     assert not left, "a part was not run by the engine"
     assert min(ours[-10:]) < 0.97 * ours[0]

@@ -307,7 +307,9 @@ def is_well(result, k): return (result == 2 * k).all()
 
 
 def test_results_that_are_held_stay_as_they_are(engine):
-    out = run(LARGE + """
+    out = run(
+        LARGE
+        + """
 held = [g([numbers(k)])[0] for k in range(20)]                  # more than there are places
 held += [g([numbers(k, 90 + k % 3)])[0] for k in range(20, 40)]  # of other sizes
 del held[3:30:2]
@@ -316,12 +318,15 @@ for k in range(50, 60): held.append(g([numbers(k)])[0])
 held[0] += 1  # it is the caller's
 print([is_well(h, k) for k, h in kept.items() if k].count(True) == len(kept) - 1)
 print((held[0] == 1).all(), g([numbers(7)])[1])
-""")
+"""
+    )
     assert out == "True\nTrue 70000.0\n"
 
 
 def test_results_outlive_their_function_and_the_worker(engine):
-    out = run(LARGE + """
+    out = run(
+        LARGE
+        + """
 held = g([numbers(3)])[0]
 os.kill(workers()[0], signal.SIGKILL)
 wait_until(lambda: not workers())
@@ -330,12 +335,15 @@ del g
 f([ones])
 held += 1
 print((held == 7).all(), (again == 8).all(), f([ones])[0])
-""")
+"""
+    )
     assert out == "True True 12.0\n"
 
 
 def test_results_are_not_shared_with_a_forked_child(engine):
-    out = run(LARGE + """
+    out = run(
+        LARGE
+        + """
 held, other = g([numbers(1)])[0], g([numbers(2)])[0]
 read, write = os.pipe()
 child = os.fork()
@@ -358,7 +366,8 @@ for _ in range(6):            # in the end no place is as it was
     os.wait()
     assert all(is_well(m, k) for m, k in zip(kept, range(3)))
 print(is_well(g([numbers(6)])[0], 6))
-""")
+"""
+    )
     assert out == "True True\nTrue True\nTrue\n"
 
 
@@ -425,7 +434,9 @@ print([np.asarray(y).tolist() for f in functions for y in f([1.0])])
 def test_zeros_of_both_signs(engine, mode):
     """Theano would take them for one constant, also in different functions."""
     done = python(ZEROS, HORNGATE_THEANO_MODE=mode)
-    assert done.stdout == "[-inf, inf, inf, -inf, [-inf, 1.0], [inf, 1.0]]\n", done.stdout + done.stderr
+    assert done.stdout == "[-inf, inf, inf, -inf, [-inf, 1.0], [inf, 1.0]]\n", (
+        done.stdout + done.stderr
+    )
 
 
 WINDOWS = """
@@ -545,7 +556,9 @@ def test_a_long_compilation_says_so(tmp_path, seconds, quiet):
 def test_a_late_answer_changes_nothing(tmp_path):
     """A call was to be given up, but the worker had done it already: its results are no longer wanted."""
     set_up = fake_worker(tmp_path, "if letter == b'R': time.sleep(1)")
-    program = START + """
+    program = (
+        START
+        + """
 threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 K.set_value(v, np.full((2, 3), 5))
 try:
@@ -554,6 +567,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", K.get_value(v).sum())
 """
+    )
     done = python(program, **set_up)
     assert done.stdout == "interrupted 30.0\n", done.stdout + done.stderr
 

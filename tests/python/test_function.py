@@ -293,7 +293,9 @@ def test_types_of_errors():
     text = "expected a tensor, a number or an array of numbers; got NoneType"
     with pytest.raises(TypeError, match=text):
         K.square(None)
-    with pytest.raises(TypeError, match="square: expected a tensor, a number or an array of numbers; got str"):
+    with pytest.raises(
+        TypeError, match="square: expected a tensor, a number or an array of numbers; got str"
+    ):
         K.square("text")
     with pytest.raises(IndexError):
         x[5]

@@ -132,22 +132,39 @@ def test_products_beyond_the_range(dtype, n):
     """Limits of exp and its like, and those that a program sets, hold for all that a product can be."""
     rng = np.random.default_rng(n)
     some = [0.0, -0.0, 1.0, -1.0, 30.0, -30.0, 1e3, -1e3, np.inf, -np.inf]
-    a, b = (np.where(rng.uniform(size=n) < 0.5, rng.choice(some, n), rng.normal(size=n)) for _ in "ab")
+    a, b = (
+        np.where(rng.uniform(size=n) < 0.5, rng.choice(some, n), rng.normal(size=n)) for _ in "ab"
+    )
     a, b = a.astype(dtype), b.astype(dtype)
     x, y = (K.placeholder((n,), dtype=dtype) for _ in "ab")
     p = x * y
     made = [K.exp(p), K.exp(-p), K.sigmoid(p), K.tanh(p), K.clip(p, -0.5, 2), K.relu(p), K.elu(p)]
     made += [K.maximum(p, -3), K.minimum(p, 3), K.hard_sigmoid(p), K.softplus(p), K.log(p * p)]
     low, high = K.constant(-3, dtype=dtype), K.constant(3, dtype=dtype)
-    made += [K.maximum(low, p), K.minimum(high, -p), K.minimum(high, p * p), K.maximum(low, -(p * p))]
+    made += [
+        K.maximum(low, p),
+        K.minimum(high, -p),
+        K.minimum(high, p * p),
+        K.maximum(low, -(p * p)),
+    ]
     got = K.function([x, y], [m + 1 for m in made])([a, b])
     alone = [K.function([x, y], [m + 1])([a, b])[0] for m in made]
     with np.errstate(all="ignore"):
         p = (a * b).astype("float64")
         wanted = [np.exp(p), np.exp(-p), 1 / (1 + np.exp(-p)), np.tanh(p), np.clip(p, -0.5, 2)]
         wanted += [np.maximum(p, 0), np.where(p > 0, p, np.expm1(p)), np.maximum(p, -3)]
-        wanted += [np.minimum(p, 3), np.clip(p * 0.2 + 0.5, 0, 1), np.logaddexp(p, 0), np.log(p * p)]
-        wanted += [np.maximum(-3, p), np.minimum(3, -p), np.minimum(3, p * p), np.maximum(-3, -p * p)]
+        wanted += [
+            np.minimum(p, 3),
+            np.clip(p * 0.2 + 0.5, 0, 1),
+            np.logaddexp(p, 0),
+            np.log(p * p),
+        ]
+        wanted += [
+            np.maximum(-3, p),
+            np.minimum(3, -p),
+            np.minimum(3, p * p),
+            np.maximum(-3, -p * p),
+        ]
         wanted = [(w + 1).astype(dtype) for w in wanted]
     numbers = ~np.isnan(p)
     for results in (got, alone):
@@ -162,7 +179,10 @@ def test_rows_that_a_later_step_reads():
     """Steps over the same rows, a few at a time: a result may not take memory that is still read."""
     t = RNG.standard_normal((1024, 8)) / 8
     x, y, z = K.placeholder((None, 32)), K.variable(COLUMNS), K.variable(t)
-    for f, oracle in ((K.softmax, lambda u: np.exp(u) / np.exp(u).sum(1, keepdims=True)), (K.exp, np.exp)):
+    for f, oracle in (
+        (K.softmax, lambda u: np.exp(u) / np.exp(u).sum(1, keepdims=True)),
+        (K.exp, np.exp),
+    ):
         u = K.dot(x, y)
         s = f(u)
         sums = K.sum(s * K.max(s, 1, keepdims=True) + u, 1)

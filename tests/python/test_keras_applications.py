@@ -13,8 +13,26 @@ from keras import applications  # noqa: E402
 
 FEW = ["MobileNet", "DenseNet121"]
 ALL = [
-    *["Xception", "VGG16", "VGG19", "ResNet50", "ResNet101", "ResNet152", "ResNet50V2", "ResNet101V2", "ResNet152V2"],
-    *["InceptionV3", "InceptionResNetV2", "MobileNet", "MobileNetV2", "DenseNet121", "DenseNet169", "DenseNet201"],
+    *[
+        "Xception",
+        "VGG16",
+        "VGG19",
+        "ResNet50",
+        "ResNet101",
+        "ResNet152",
+        "ResNet50V2",
+        "ResNet101V2",
+        "ResNet152V2",
+    ],
+    *[
+        "InceptionV3",
+        "InceptionResNetV2",
+        "MobileNet",
+        "MobileNetV2",
+        "DenseNet121",
+        "DenseNet169",
+        "DenseNet201",
+    ],
     *["NASNetMobile", "NASNetLarge"],
 ]
 

@@ -156,7 +156,9 @@ def result_of(case):
 def outputs_of(model, x, training):
     """Noise cannot be compared number by number."""
     case = {
-        "model": keras_cases.plain({"class_name": type(model).__name__, "config": model.get_config()}),
+        "model": keras_cases.plain(
+            {"class_name": type(model).__name__, "config": model.get_config()}
+        ),
         "weights": [],
         "inputs": [keras_cases.described(x)],
         "training": training,

@@ -135,7 +135,9 @@ def test_upsampling(rank):
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("family, option", [("ZeroPadding", "padding"), ("Cropping", "cropping")])
 def test_borders(family, option, rank):
-    keras_cases.check([padded(Draw(family, rank, seed), family, option, rank) for seed in range(RANDOM)])
+    keras_cases.check(
+        [padded(Draw(family, rank, seed), family, option, rank) for seed in range(RANDOM)]
+    )
 
 
 SHAPES = {1: (5, 2), 2: (5, 6, 4), 3: (5, 4, 6, 2)}

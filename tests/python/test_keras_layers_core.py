@@ -18,7 +18,9 @@ def numbers(*shape):
 def test_core_layers():
     a = layers.Input(shape=(4,))
     b = layers.Input(shape=(4,))
-    shared = layers.Dense(4, activation="tanh", kernel_regularizer="l2", kernel_constraint="max_norm")
+    shared = layers.Dense(
+        4, activation="tanh", kernel_regularizer="l2", kernel_constraint="max_norm"
+    )
     y = shared(layers.Activation("relu")(shared(a)))
     other = layers.Dropout(0.5)(shared(b))
     several = Model([a, b], [y, other])
@@ -28,7 +30,9 @@ def test_core_layers():
             (
                 Sequential(
                     [
-                        layers.Dense(5, activation="elu", activity_regularizer="l1", input_shape=(3, 4)),
+                        layers.Dense(
+                            5, activation="elu", activity_regularizer="l1", input_shape=(3, 4)
+                        ),
                         layers.Permute((2, 1)),
                         layers.Reshape((3, 5)),
                         layers.Flatten(),
@@ -40,7 +44,15 @@ def test_core_layers():
                 numbers(2, 3, 4),
                 True,
             ),
-            (Sequential([layers.Masking(0.5, input_shape=(3, 2)), layers.Dense(2)]), numbers(2, 3, 2), False),
-            (Sequential([layers.SpatialDropout2D(0.3, input_shape=(3, 2, 2))]), numbers(2, 3, 2, 2), False),
+            (
+                Sequential([layers.Masking(0.5, input_shape=(3, 2)), layers.Dense(2)]),
+                numbers(2, 3, 2),
+                False,
+            ),
+            (
+                Sequential([layers.SpatialDropout2D(0.3, input_shape=(3, 2, 2))]),
+                numbers(2, 3, 2, 2),
+                False,
+            ),
         ]
     )

@@ -8,10 +8,19 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
 import keras_cases  # noqa: E402
-from draws_recurrent import Draw, cell_options, layer_flags, masked, quiet_options, randomised, weight_options  # noqa: E402
+from draws_recurrent import (
+    Draw,
+    cell_options,
+    layer_flags,
+    masked,
+    quiet_options,
+    randomised,
+    weight_options,
+)  # noqa: E402
 from keras import backend as K  # noqa: E402
 from keras import layers, models  # noqa: E402
 from keras.layers.convolutional_recurrent import ConvRNN2D  # noqa: E402
+
 
 def made(kind, d):
     """A layer of a kind, with options but for its loop's."""
@@ -148,7 +157,9 @@ def conv_case(seed, training=False):
         layer = layers.ConvLSTM2D(filters, kernel, **options, **flags)
     x = layers.Input(batch_shape=(samples if stateful else None, d.of([steps, None]), *size))
     model = randomised(models.Model(x, layer(x)), d)
-    batches = keras_cases.Batches([d.numbers(samples, steps, *size)] for _ in range(3 if stateful else 1))
+    batches = keras_cases.Batches(
+        [d.numbers(samples, steps, *size)] for _ in range(3 if stateful else 1)
+    )
     return model, batches, keras_cases.Seed(seed + 1) if training else False
 
 
@@ -196,7 +207,9 @@ def cudnn_case(seed):
     d = Draw(7000 + seed)
     samples, steps, features = d.size(1, 3), d.size(1, 4), d.size(1, 4)
     more = {"unit_forget_bias": d.flag()} if seed % 2 else {"reset_after": True}
-    layer = getattr(layers, "LSTM" if seed % 2 else "GRU")(d.size(1, 4), return_sequences=d.flag(), **more)
+    layer = getattr(layers, "LSTM" if seed % 2 else "GRU")(
+        d.size(1, 4), return_sequences=d.flag(), **more
+    )
     x = layers.Input(shape=(steps, features))
     y = x
     how = d.size(0, 3)

@@ -38,7 +38,9 @@ def bidirectional_case(seed, training=False):
     mode = d.of(["concat", "sum", "mul", "ave", None])
     wrapper = layers.Bidirectional(layer, merge_mode=mode, trainable=d.flag(0.8))
     batch = samples if stateful else None
-    x = layers.Input(batch_shape=(batch, steps if flags["unroll"] else d.of([steps, None]), features))
+    x = layers.Input(
+        batch_shape=(batch, steps if flags["unroll"] else d.of([steps, None]), features)
+    )
     inputs, shapes = [x], [(samples, steps, features)]
     y = layers.Masking()(x) if d.flag(0.4) else x
     given = {}
@@ -52,7 +54,10 @@ def bidirectional_case(seed, training=False):
         shapes += [(samples, 2)] * constants
     model = randomised(models.Model(inputs, wrapper(y, **given)), d)
     fed = keras_cases.Batches(
-        [masked(d.numbers(*shape), d) if i == 0 else d.numbers(*shape) for i, shape in enumerate(shapes)]
+        [
+            masked(d.numbers(*shape), d) if i == 0 else d.numbers(*shape)
+            for i, shape in enumerate(shapes)
+        ]
         for _ in range(3 if stateful else 1)
     )
     return model, fed, keras_cases.Seed(seed + 1) if training else False
@@ -70,7 +75,9 @@ def inner_layer(d, features):
     """A layer for (samples, features), or for (samples, time, features)."""
     which = d.size(0, 7)
     if which == 0:
-        return layers.Dense(d.size(1, 4), activation="tanh", activity_regularizer=d.of([None, "l2"])), 2
+        return layers.Dense(
+            d.size(1, 4), activation="tanh", activity_regularizer=d.of([None, "l2"])
+        ), 2
     if which == 1:
         return layers.Activation("relu"), 2
     if which == 2:
@@ -123,7 +130,9 @@ def test_masks_from_inside():
         y = layers.LSTM(2, return_sequences=True)(y)
         model = randomised(models.Model(x, y), d)
         numbers = d.numbers(2, 3, 4, 2)
-        numbers[np.array([[[d.flag(0.4) for _ in range(4)] for _ in range(3)] for _ in range(2)])] = 0
+        numbers[
+            np.array([[[d.flag(0.4) for _ in range(4)] for _ in range(3)] for _ in range(2)])
+        ] = 0
         made.append((model, numbers, False))
     keras_cases.check(made)
 

@@ -20,6 +20,7 @@ from keras_cases import run_steps as run  # noqa: E402
 from keras import backend as K  # noqa: E402
 from keras import layers, models, optimizers  # noqa: E402
 
+
 def said(*arrays):
     return [keras_cases.described(a) for a in arrays]
 
@@ -28,7 +29,9 @@ def close(got, want, tolerance=1e-5):
     assert len(got) == len(want)
     for a, b in zip(got, want):
         a = keras_cases.array_of(a) if isinstance(a, dict) else np.asarray(a)
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * (1 + np.max(np.abs(b), initial=0)))
+        np.testing.assert_allclose(
+            a, b, rtol=tolerance, atol=tolerance * (1 + np.max(np.abs(b), initial=0))
+        )
 
 
 def data(n=24, features=6, classes=3, seed=0):
@@ -81,7 +84,9 @@ def test_training_goes_on_where_the_other_language_stopped(name, tmp_path):
     wanted = [whole.train_on_batch(x, y) for _ in range(3)]
     back = str(tmp_path / "back.h5")
     train = {"do": "train", "x": said(x), "y": said(y)}
-    got = run([{"do": "load", "path": first}, train, train, train, {"do": "save", "path": back}], tmp_path)
+    got = run(
+        [{"do": "load", "path": first}, train, train, train, {"do": "save", "path": back}], tmp_path
+    )
     for mine, theirs in zip(got[1:4], wanted):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5)
     # And on in Python, with the optimizer's state.
@@ -128,13 +133,17 @@ def test_training_with_batch_norm_and_dropout_goes_on(name, dropout, first, tmp_
         return losses
 
     def in_cpp(path, to):
-        return run([{"do": "load", "path": path}, *train, {"do": "save", "path": to}], tmp_path)[1:4]
+        return run([{"do": "load", "path": path}, *train, {"do": "save", "path": to}], tmp_path)[
+            1:4
+        ]
 
     ways = (in_python, in_cpp) if first == "python" else (in_cpp, in_python)
     got = ways[0](begin, middle) + ways[1](middle, end)
     np.testing.assert_allclose(got, wanted, rtol=1e-5)
     close(models.load_model(end).get_weights(), whole.get_weights())
-    for a, b in zip(models.load_model(end).optimizer.get_weights(), whole.optimizer.get_weights(), strict=True):
+    for a, b in zip(
+        models.load_model(end).optimizer.get_weights(), whole.optimizer.get_weights(), strict=True
+    ):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
@@ -149,8 +158,17 @@ def test_frozen_layers_in_nested_models(tmp_path):
     first, second = str(tmp_path / "first.h5"), str(tmp_path / "second.h5")
     model.save(first)
     alone = str(tmp_path / "alone.safetensors")
-    steps = [{"do": "load", "path": first}, {"do": "save", "path": second}, {"do": "save_weights", "path": alone}]
-    steps += [{"do": "load", "path": second}, {"do": "weights"}, {"do": "load_weights", "path": alone}, {"do": "weights"}]
+    steps = [
+        {"do": "load", "path": first},
+        {"do": "save", "path": second},
+        {"do": "save_weights", "path": alone},
+    ]
+    steps += [
+        {"do": "load", "path": second},
+        {"do": "weights"},
+        {"do": "load_weights", "path": alone},
+        {"do": "weights"},
+    ]
     got = run(steps, tmp_path)
     for weights in (got[4], got[6]):
         for a, b in zip(weights, model.get_weights(), strict=True):
@@ -164,16 +182,28 @@ def test_frozen_layers_in_nested_models(tmp_path):
 def test_a_frozen_model_inside_of_another(tmp_path):
     """As that of a GAN. Keras forgets that it was frozen, C++ writes it down."""
     x, y = data()
-    judge = models.Sequential([layers.Dense(5, activation="relu", input_shape=(6,)), layers.Dense(3)], name="judge")
+    judge = models.Sequential(
+        [layers.Dense(5, activation="relu", input_shape=(6,)), layers.Dense(3)], name="judge"
+    )
     judge.trainable = False
     model = models.Sequential([layers.Dense(6, input_shape=(6,)), judge])
     model.compile("adam", "mse")
     model.train_on_batch(x, y)
     path, back = str(tmp_path / "gan.h5"), str(tmp_path / "back.h5")
     model.save(path)
-    steps = [{"do": "load", "path": path}, {"do": "freeze", "layer": "judge"}, {"do": "predict", "x": said(x)}]
+    steps = [
+        {"do": "load", "path": path},
+        {"do": "freeze", "layer": "judge"},
+        {"do": "predict", "x": said(x)},
+    ]
     train = {"do": "train", "x": said(x), "y": said(y)}
-    steps += [train, {"do": "save", "path": back}, {"do": "load", "path": back}, train, {"do": "weights"}]
+    steps += [
+        train,
+        {"do": "save", "path": back},
+        {"do": "load", "path": back},
+        train,
+        {"do": "weights"},
+    ]
     got = run(steps, tmp_path)
     close(got[2], [model.predict(x)])
     for a, b in zip(got[-1][2:], judge.get_weights(), strict=True):
@@ -193,8 +223,16 @@ def test_calls_that_say_whether_they_train(tmp_path):
     model.save(path)
     a, b = data(n=200, classes=5)
     shift = model.layers[1].get_weights()
-    steps = [{"do": "load", "path": path}, {"do": "to_json"}, {"do": "predict", "x": said(a), "batch_size": 200}]
-    steps += [{"do": "train", "x": said(a), "y": said(b)}, {"do": "weights"}, {"do": "save", "path": back}]
+    steps = [
+        {"do": "load", "path": path},
+        {"do": "to_json"},
+        {"do": "predict", "x": said(a), "batch_size": 200},
+    ]
+    steps += [
+        {"do": "train", "x": said(a), "y": said(b)},
+        {"do": "weights"},
+        {"do": "save", "path": back},
+    ]
     got = run(steps, tmp_path)
     assert json.loads(got[1])["config"] == keras_cases.plain(model.get_config())
     predicted = keras_cases.array_of(got[2][0])
@@ -220,7 +258,14 @@ def test_several_inputs_and_outputs(tmp_path):
             {"do": "load", "path": path},
             {"do": "names"},
             {"do": "predict", "x": inputs, "batch_size": 7},
-            {"do": "fit", "x": inputs, "y": targets, "batch_size": 5, "epochs": 2, "validation_split": 0.25},
+            {
+                "do": "fit",
+                "x": inputs,
+                "y": targets,
+                "batch_size": 5,
+                "epochs": 2,
+                "validation_split": 0.25,
+            },
             {"do": "evaluate", "x": inputs, "y": targets, "batch_size": 10},
             {"do": "summary"},
         ],
@@ -229,7 +274,9 @@ def test_several_inputs_and_outputs(tmp_path):
     xs, ys = [x, x[::-1]], [y, amounts]
     assert got[1] == model.metrics_names
     close(got[2], model.predict(xs, batch_size=7))
-    history = model.fit(xs, ys, batch_size=5, epochs=2, validation_split=0.25, shuffle=False, verbose=0).history
+    history = model.fit(
+        xs, ys, batch_size=5, epochs=2, validation_split=0.25, shuffle=False, verbose=0
+    ).history
     assert sorted(got[3]) == sorted(history)
     for key, values in history.items():
         np.testing.assert_allclose(got[3][key], values, rtol=2e-5, err_msg=key)
@@ -250,14 +297,27 @@ def test_weights_of_samples_and_classes(tmp_path):
         [
             {"do": "load", "path": path},
             {"do": "train", "x": said(x), "y": said(y), "sample_weight": said(weights)},
-            {"do": "train", "x": said(x), "y": said(y), "class_weight": list(map(list, classes.items()))},
-            {"do": "evaluate", "x": said(x), "y": said(y), "sample_weight": said(weights), "batch_size": 7},
+            {
+                "do": "train",
+                "x": said(x),
+                "y": said(y),
+                "class_weight": list(map(list, classes.items())),
+            },
+            {
+                "do": "evaluate",
+                "x": said(x),
+                "y": said(y),
+                "sample_weight": said(weights),
+                "batch_size": 7,
+            },
         ],
         tmp_path,
     )
     np.testing.assert_allclose(got[1], model.train_on_batch(x, y, sample_weight=weights), rtol=1e-5)
     np.testing.assert_allclose(got[2], model.train_on_batch(x, y, class_weight=classes), rtol=1e-5)
-    np.testing.assert_allclose(got[3], model.evaluate(x, y, sample_weight=weights, batch_size=7, verbose=0), rtol=1e-5)
+    np.testing.assert_allclose(
+        got[3], model.evaluate(x, y, sample_weight=weights, batch_size=7, verbose=0), rtol=1e-5
+    )
 
 
 @pytest.mark.parametrize("suffix", ["h5", "safetensors"])
@@ -322,7 +382,14 @@ def test_weights_of_cudnn_layers(tmp_path):
         for name, value in zip(names, saved):
             del group[name]
             group[name] = value.astype("float32")
-    got = run([{"do": "from_json", "text": lstm.to_json()}, {"do": "load_weights", "path": path}, {"do": "weights"}], tmp_path)
+    got = run(
+        [
+            {"do": "from_json", "text": lstm.to_json()},
+            {"do": "load_weights", "path": path},
+            {"do": "weights"},
+        ],
+        tmp_path,
+    )
     close(got[2], wanted)
 
 
@@ -335,10 +402,14 @@ def shown(steps, folder, on_terminal):
     """What the program prints while it does the steps: on a terminal, or into a pipe."""
     case = Path(folder) / "case.json"
     case.write_text(json.dumps([steps]))
-    environment = dict(os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1", HORNGATE_QUIET="1")
+    environment = dict(
+        os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1", HORNGATE_QUIET="1"
+    )
     command = [keras_cases.runner("model_runner"), str(case), str(Path(folder) / "result.json")]
     if not on_terminal:
-        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout
     ours, theirs = pty.openpty()
     with subprocess.Popen(command, env=environment, stdout=theirs) as process:
         os.close(theirs)
@@ -393,7 +464,9 @@ def records(path):
     while at < len(data):
         (length,) = struct.unpack("<Q", data[at : at + 8])
         parts = (data[at : at + 8], data[at + 12 : at + 12 + length])
-        sums = struct.unpack("<I", data[at + 8 : at + 12]) + struct.unpack("<I", data[at + 12 + length : at + 16 + length])
+        sums = struct.unpack("<I", data[at + 8 : at + 12]) + struct.unpack(
+            "<I", data[at + 12 + length : at + 16 + length]
+        )
         for part, wanted in zip(parts, sums):
             crc = crc32c(part)
             assert (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF == wanted
@@ -416,5 +489,11 @@ def test_event_files(tmp_path):
     assert len(epochs) == 3
     for i, record in enumerate(epochs):
         for name, values in history.items():
-            field = b"\x0a" + bytes([len(name)]) + name.encode() + b"\x15" + struct.pack("<f", values[i])
+            field = (
+                b"\x0a"
+                + bytes([len(name)])
+                + name.encode()
+                + b"\x15"
+                + struct.pack("<f", values[i])
+            )
             assert field in record, (name, record)

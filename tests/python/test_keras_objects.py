@@ -34,7 +34,11 @@ def run(cases):
         Path(case).write_text(json.dumps(cases))
         environment = dict(os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1")
         done = subprocess.run(
-            [runner("object_runner"), case, result], env=environment, capture_output=True, text=True, check=False
+            [runner("object_runner"), case, result],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, (done.returncode, done.stderr)
         return json.loads(Path(result).read_text())

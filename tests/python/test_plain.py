@@ -135,4 +135,3 @@ for _ in range(3):
         [sys.executable, "-c", program], capture_output=True, text=True, env=environment
     )
     assert done.returncode == 0, done.stderr
-

@@ -45,7 +45,9 @@ def test_numpy_reads_what_we_write_and_we_what_it_writes(tmp_path, seed):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_safetensors_reads_what_we_write_and_we_what_it_writes(tmp_path, seed):
-    arrays = {name: np.ascontiguousarray(a).reshape(a.shape) for name, a in random_arrays(seed).items()}
+    arrays = {
+        name: np.ascontiguousarray(a).reshape(a.shape) for name, a in random_arrays(seed).items()
+    }
     path = tmp_path / "arrays.safetensors"
     K.save(path, arrays)
     same(safetensors.load_file(path), arrays)
@@ -56,7 +58,10 @@ def test_safetensors_reads_what_we_write_and_we_what_it_writes(tmp_path, seed):
 @pytest.mark.parametrize("ending", ["npz", "safetensors"])
 def test_variables(tmp_path, ending):
     path = tmp_path / f"net.{ending}"
-    w, b = K.variable(np.arange(6.0).reshape(2, 3), name="w"), K.variable([1, 2], dtype="int32", name="b")
+    w, b = (
+        K.variable(np.arange(6.0).reshape(2, 3), name="w"),
+        K.variable([1, 2], dtype="int32", name="b"),
+    )
     K.save(path, [w, b])
     assert sorted(K.load(path)) == sorted([w.name, b.name])
     K.set_value(w, np.zeros((2, 3)))

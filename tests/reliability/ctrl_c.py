@@ -39,7 +39,9 @@ def make(kind):
         x = K.placeholder((None, None, 64))
         w = K.variable(np.eye(64))
         first = K.sum(x, axis=1) * 0
-        y = K.rnn(lambda i, s: (K.tanh(K.dot(s[0], w) + i),) + ([K.tanh(K.dot(s[0], w) + i)],), x, [first])[0]
+        y = K.rnn(
+            lambda i, s: (K.tanh(K.dot(s[0], w) + i),) + ([K.tanh(K.dot(s[0], w) + i)],), x, [first]
+        )[0]
         data = np.full((32, 60000, 64), 0.01, "float32")
         one = None
     elif kind == "elementwise":

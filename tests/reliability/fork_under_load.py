@@ -46,7 +46,9 @@ class Model:
         right &= K.get_value(self.count)[0] == before + 1
         K.set_value(self.count, np.zeros(1000))
         y = K.placeholder((None, 3), name="y")
-        right &= K.function([y], K.gradients(K.sum(K.square(y)), [y]))([np.ones((2, 3))])[0][0, 0] == 2
+        right &= (
+            K.function([y], K.gradients(K.sum(K.square(y)), [y]))([np.ones((2, 3))])[0][0, 0] == 2
+        )
         K.clear_session()
         return bool(right and self.is_right())
 

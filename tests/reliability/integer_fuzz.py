@@ -251,7 +251,6 @@ class Calls:
         K.function(xs, ys)(arrays)
 
 
-
 def child(first, last):
     os.environ["HORNGATE_NUM_THREADS"] = "2"
     warnings.simplefilter("ignore")

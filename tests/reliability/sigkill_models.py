@@ -25,7 +25,12 @@ CONFIG = {
         "layers": [
             {
                 "class_name": "Dense",
-                "config": {"name": "dense", "units": 256, "batch_input_shape": [None, 512], "dtype": "float32"},
+                "config": {
+                    "name": "dense",
+                    "units": 256,
+                    "batch_input_shape": [None, 512],
+                    "dtype": "float32",
+                },
             }
         ],
     },
@@ -47,9 +52,17 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--runners", default=str(ROOT / "build" / "bin"))
     options = parser.parse_args()
-    figures = {"test": "sigkill_models", "kills": options.kills, "while_saving": 0, "lost": 0, "left_behind": 0}
+    figures = {
+        "test": "sigkill_models",
+        "kills": options.kills,
+        "while_saving": 0,
+        "lost": 0,
+        "left_behind": 0,
+    }
     begin = time.monotonic()
-    environment = dict(os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1", HORNGATE_QUIET="1")
+    environment = dict(
+        os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1", HORNGATE_QUIET="1"
+    )
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "saved"
         saved.mkdir()
@@ -60,7 +73,11 @@ def main():
 
         def start(name):
             program = os.path.join(options.runners, "model_runner")
-            words = [program, os.path.join(folder, f"{name}.json"), os.path.join(folder, "result.json")]
+            words = [
+                program,
+                os.path.join(folder, f"{name}.json"),
+                os.path.join(folder, "result.json"),
+            ]
             return subprocess.Popen(words, env=environment)
 
         assert start("once").wait() == 0
@@ -78,7 +95,9 @@ def main():
         assert start("once").wait() == 0
         figures["left_behind"] = len(list(saved.iterdir())) - 1
     figures["seconds"] = round(time.monotonic() - begin, 1)
-    figures["ok"] = figures["lost"] == 0 and figures["left_behind"] == 0 and figures["while_saving"] > 0
+    figures["ok"] = (
+        figures["lost"] == 0 and figures["left_behind"] == 0 and figures["while_saving"] > 0
+    )
     print(json.dumps(figures), flush=True)
     return 0 if figures["ok"] else 1
 

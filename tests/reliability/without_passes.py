@@ -24,7 +24,9 @@ def run(without, jobs):
     done = subprocess.run(
         [sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, text=True
     )
-    counted = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|errors?)", done.stdout)}
+    counted = {
+        word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|errors?)", done.stdout)
+    }
     print(f"without {without}: {done.stdout.splitlines()[-1]}", flush=True)
     if done.returncode:
         print(done.stdout[-4000:], flush=True)

@@ -48,7 +48,9 @@ def lines_of(listed, results):
     away = [f for f in tried if not results[f.id]["caught"]]
     lines = [INTRODUCTION]
     rate = share(len(caught), len(tried))
-    lines.append(f"**{len(caught)} of {len(tried)} caught ({rate})**, {date.today().isoformat()}. Wanted: 95 %.")
+    lines.append(
+        f"**{len(caught)} of {len(tried)} caught ({rate})**, {date.today().isoformat()}. Wanted: 95 %."
+    )
     if len(tried) < len(listed):
         lines.append(f"{len(listed) - len(tried)} more are listed and were not tried.")
     lines += ["", *table("area", grouped(tried, lambda f: f.area), results)]

@@ -23,6 +23,4 @@ def get_variable_shape(x):
 
 def functions():
     """By name."""
-    return {
-        f.__name__: f for f in (batch_normalization, binary_crossentropy, get_variable_shape)
-    }
+    return {f.__name__: f for f in (batch_normalization, binary_crossentropy, get_variable_shape)}

@@ -123,9 +123,7 @@ def sizes(spatial, channels=CHANNELS):
 def make(name):
     options, spatial = CASES[name]
     # Functions give what can only be made now; that of Lambda gives its function.
-    values = {
-        k: v() if callable(v) and not inspect.isclass(v) else v for k, v in options.items()
-    }
+    values = {k: v() if callable(v) and not inspect.isclass(v) else v for k, v in options.items()}
     layer = getattr(layers, name)(**values)
     if name == "Embedding":
         return layer, WORDS, np.random.randint(0, 7, (BATCH, *WORDS))
@@ -210,9 +208,7 @@ def test_merge(mode, tmp_path):
     model = Model([a, b], y)
     data = [np.random.rand(BATCH, 3), np.random.rand(BATCH, 3)]
     result = model.predict(data)
-    left, right = (
-        np.asarray(x) @ model.layers[i].get_weights()[0] for i, x in zip((2, 3), data)
-    )
+    left, right = (np.asarray(x) @ model.layers[i].get_weights()[0] for i, x in zip((2, 3), data))
     together = {
         "sum": left + right,
         "mul": left * right,

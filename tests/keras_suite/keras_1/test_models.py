@@ -120,7 +120,9 @@ def test_recurrent_layers_agree_in_all_modes(name, mode):
     x[1, 3:] = 0  # masked
     one = model(mode)
     others = [model(mode, unroll=True)]
-    if len(one.get_weights()) == len(model("mem").get_weights()):  # "gpu" may keep them in one piece
+    if len(one.get_weights()) == len(
+        model("mem").get_weights()
+    ):  # "gpu" may keep them in one piece
         others.append(model("mem"))
     for other in others:
         other.set_weights(one.get_weights())
@@ -172,7 +174,9 @@ def test_constraints_and_regularizers():
 
     x, y = data()
     model = Sequential()
-    model.add(layers.Dense(8, input_dim=6, W_constraint=maxnorm(0.5), W_regularizer=l1l2(0.01, 0.01)))
+    model.add(
+        layers.Dense(8, input_dim=6, W_constraint=maxnorm(0.5), W_regularizer=l1l2(0.01, 0.01))
+    )
     model.add(layers.Dense(3, activity_regularizer=activity_l1(0.01)))
     model.compile("sgd", "mse")
     model.fit(x, y, nb_epoch=3, verbose=0)
@@ -183,7 +187,9 @@ def test_graphs_with_two_ends():
     a, b = layers.Input((3,), name="a"), layers.Input((3,), name="b")
     both = layers.merge([a, b], mode="concat")
     model = Model([a, b], [layers.Dense(2, name="p")(both), layers.Dense(1, name="q")(both)])
-    model.compile("adam", {"p": "mse", "q": "binary_crossentropy"}, loss_weights={"p": 1.0, "q": 0.5})
+    model.compile(
+        "adam", {"p": "mse", "q": "binary_crossentropy"}, loss_weights={"p": 1.0, "q": 0.5}
+    )
     inputs = {"a": np.ones((4, 3)), "b": np.zeros((4, 3))}
     losses = model.train_on_batch(inputs, {"p": np.ones((4, 2)), "q": np.zeros((4, 1))})
     np.testing.assert_allclose(losses[0], losses[1] + 0.5 * losses[2], rtol=1e-5)

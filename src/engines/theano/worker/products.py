@@ -141,9 +141,7 @@ def conv_input_grad(c, dy, kernel, whole_shape=None):
         dx = TO_INPUT[g.n](top, g.kernel(kernel), or_none(shape), filters, **g.options(g.low))
     else:
         whole = g.padded_shape(shape)
-        dx = TO_INPUT[g.n](
-            top, g.kernel(kernel), or_none(whole), filters, **g.options((0,) * g.n)
-        )
+        dx = TO_INPUT[g.n](top, g.kernel(kernel), or_none(whole), filters, **g.options((0,) * g.n))
         low, high = ([-p for p in (0, 0, *pads)] for pads in (g.low, g.high))
         dx = padded(dx, whole, low, high, 0)
     return g.data_back(dx)
