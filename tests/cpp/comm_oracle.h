@@ -15,6 +15,14 @@ namespace horngate::comm {
 
 using Bytes = std::vector<char>;
 
+inline Operation sum_of(std::vector<float>& x) {
+  Operation op;
+  op.kind = Kind::all_reduce;
+  op.in = op.out = x.data();
+  op.count = x.size();
+  return op;
+}
+
 /// Adds neighbours of equal weight as they come, like the carries of a binary counter.
 template <class W, class Add>
 W carry_sum(const std::vector<W>& values, Add add) {

@@ -65,14 +65,6 @@ int same(uint64_t seed) {
   return 0;
 }
 
-Operation sum_of(std::vector<float>& x) {
-  Operation op;
-  op.kind = Kind::all_reduce;
-  op.in = op.out = x.data();
-  op.count = x.size();
-  return op;
-}
-
 int loop(double seconds, bool is_elastic) {
   auto c = world();
   std::printf("ready rank %d pid %d\n", c->rank(), static_cast<int>(getpid()));

@@ -4,20 +4,13 @@
 #include <horngate/keras.h>
 #include <cmath>
 
+#include "error_of.h"
 #include "keras/layers/body_of.h"
 
 namespace horngate::keras {
 namespace {
 
-template <class F>
-std::string error_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 Tensor numbers(std::vector<float> values, Ints dims) { return constant(Array::of(values, dims)); }
 float value_of(const Tensor& x) { return eval(x).to_vector<float>()[0]; }

@@ -2,19 +2,13 @@
 #include <gtest/gtest.h>
 #include <horngate/keras.h>
 
+#include "error_of.h"
 #include "keras/layers/body_of.h"
 
 namespace horngate::keras {
 namespace {
 
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
+using testing::error_of;
 
 Json option(const Layer& layer, const char* name) { return layer.get_config().at(name, name); }
 

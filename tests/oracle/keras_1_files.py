@@ -1,4 +1,4 @@
-"""Files that Keras 1.2 saves, and what it computes: keras1.py FOLDER."""
+"""Files that Keras 1.2 saves, and what it computes: keras_1_files.py FOLDER."""
 
 import json
 import pathlib
