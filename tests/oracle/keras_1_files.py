@@ -6,6 +6,7 @@ import sys
 import traceback
 
 import numpy as np
+from files import classes, numbers
 from keras import backend as K
 from keras import layers as L
 from keras import models
@@ -19,14 +20,6 @@ def net(loss="mse", optimizer="adam", metrics=()):
         return function
 
     return keep
-
-
-def numbers(*shape, seed=0):
-    return np.random.RandomState(seed).uniform(-1, 1, shape).astype("float32")
-
-
-def classes(n, k, seed=1):
-    return np.eye(k, dtype="float32")[np.random.RandomState(seed).randint(0, k, n)]
 
 
 def row(*layers):
