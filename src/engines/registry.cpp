@@ -141,9 +141,9 @@ Engine open_api(const hg_engine_api* api, const std::string& name, const std::st
   e.api = api;
   e.path = path;
   e.threads = static_cast<int32_t>(environment_count("HORNGATE_NUM_THREADS", kMostThreads));
-  // Left to themselves, libraries count CPUs and see no quota.
-  if (const int usable = default_threads(); e.threads == 0 && usable < allowed_cpus())
-    e.threads = usable;
+  // Left to themselves, the libraries of plug-ins count CPUs and see no quota. Built-in engines ask for it by themselves.
+  if (e.threads == 0 && !path.empty())
+    if (const int usable = default_threads(); usable < allowed_cpus()) e.threads = usable;
   // Built-in engines take no options, and must work even if those in keras.json are wrong.
   const EngineOptions options = path.empty() ? EngineOptions() : engine_options(name);
   std::vector<const char*> keys, values;
