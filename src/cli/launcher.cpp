@@ -1,11 +1,11 @@
 // Which mpirun there is, and how it is told what to do.
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
+#include "child.h"
 #include "horngate/error.h"
 #include "launch.h"
 
@@ -45,19 +45,6 @@ fs::path program_on_path() {
   return {};
 }
 
-/// What `mpirun --version` says in its first lines.
-std::string version_of(const fs::path& program) {
-  std::string out;
-  FILE* const pipe = popen(("'" + program.string() + "' --version 2>/dev/null").c_str(), "r");
-  if (!pipe) return out;
-  char line[512];
-  while (out.size() < 4096 && std::fgets(line, sizeof line, pipe)) out += line;
-  while (std::fgets(line, sizeof line, pipe)) {
-  }
-  pclose(pipe);
-  return out;
-}
-
 }  // namespace
 
 Launcher find_launcher() {
@@ -75,7 +62,7 @@ Launcher find_launcher() {
         "horngate launch: there is no mpirun. `horngate comm install openmpi` gets one; or put one "
         "on "
         "PATH, or name its folder in HORNGATE_MPI.");
-  const std::string version = version_of(found);
+  const std::string version = output_of({found.string(), "--version"}).text;
   const auto says = [&](const char* text) { return version.find(text) != std::string::npos; };
   if (says("HYDRA") || says("MPICH") || says("Intel(R) MPI"))
     return {found.string(), Launcher::Kind::mpich};

@@ -2,7 +2,6 @@
 // processors, shows or keeps what it prints, and sees to it that nothing of it is left.
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -18,6 +17,7 @@
 #include <string>
 
 #include "commands.h"
+#include "horngate/cpus.h"
 #include "horngate/error.h"
 
 namespace horngate::cli {
@@ -38,8 +38,7 @@ int number_in(std::initializer_list<const char*> variables, int otherwise) {
 /// This host's processors, divided among its ranks, unless the user has said otherwise.
 void divide_threads() {
   const int local = number_in({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}, 1);
-  cpu_set_t set;
-  const int here = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  const int here = cpu_limits().threads;
   setenv("HORNGATE_NUM_THREADS", std::to_string(std::max(1, here / std::max(1, local))).c_str(), 0);
 }
 
