@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "horngate/dtype.h"
@@ -75,6 +76,19 @@ concept HasElements = requires(const R& r) {
 class HORNGATE_API Array {
  public:
   Array() = default;
+  Array(const Array&) = default;
+  Array& operator=(const Array&) = default;
+  /// What was moved from is empty.
+  Array(Array&& other) noexcept { *this = std::move(other); }
+  Array& operator=(Array&& other) noexcept {
+    storage_ = std::move(other.storage_);
+    data_ = std::exchange(other.data_, nullptr);
+    dims_ = std::move(other.dims_);
+    strides_ = std::move(other.strides_);
+    dtype_ = other.dtype_;
+    sparse_ = std::move(other.sparse_);
+    return *this;
+  }
   /// New array, contiguous, uninitialised.
   Array(DType dtype, Ints dims);
   /// Scalar.
@@ -124,7 +138,6 @@ class HORNGATE_API Array {
   /// what they are given, so data may be const; then data<T>() is for reading.
   static Array view(const void* data, DType dtype, Ints dims, Ints strides = {},
                     std::function<void()> release = {});
-  static Array over(Storage storage, DType dtype, Ints dims);
   static Array in_engine(std::shared_ptr<EngineMemory> memory, DType dtype, Ints dims);
 
   /// A sparse matrix in CSR form: int64 indptr (rows + 1) and indices (columns), values. It can be fed to a
@@ -160,13 +173,13 @@ class HORNGATE_API Array {
   template <class T>
   T item() const {
     if constexpr (std::is_same_v<T, bool>)
-      return item_as_double() != 0;
-    else if constexpr (std::is_unsigned_v<T>)
-      return static_cast<T>(item_as_uint64());
-    else if constexpr (std::is_integral_v<T>)
-      return static_cast<T>(item_as_int64());
-    else
-      return static_cast<T>(item_as_double());
+      return item_as<double>() != 0;
+    else if constexpr (!std::is_integral_v<T>)
+      return static_cast<T>(item_as<double>());
+    else if constexpr (sizeof(T) < sizeof(int64_t) && requires { DTypeOf<T>::value; })
+      return item_as<T>();
+    else  // long long, char
+      return static_cast<T>(item_as<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>());
   }
   /// a(i, j): one element, as a double; negative positions count from the end.
   template <std::integral... I>
@@ -214,9 +227,6 @@ class HORNGATE_API Array {
   void check_access(DType wanted) const;
   int64_t offset_of(const Ints& at) const;  // in elements
   double double_at(const Ints& at) const;
-  double item_as_double() const;
-  int64_t item_as_int64() const;
-  uint64_t item_as_uint64() const;
   template <class T>
   T item_as() const;
 

@@ -159,6 +159,9 @@ Tensor update_sub(const Variable& x, const Number& decrement) {
   return make_update(__func__, x, decrement, "sub");
 }
 Tensor moving_average_update(const Variable& x, const Number& value, double momentum) {
+  const VariableState& state = variable_state(x, __func__);
+  check<TypeError>(is_float(state.type.dtype), __func__, "variable \"", state.name,
+                   "\" must be of a float dtype; got ", state.type.dtype, ".");
   return make_update(__func__, x, value, "lerp", momentum);
 }
 

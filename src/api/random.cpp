@@ -62,6 +62,14 @@ double last_below(double v, DType dtype) {
   return v - size;
 }
 
+/// Integers are drawn as float64, which has all of them up to 2^53.
+void check_exact(const Number& bound) {
+  double value = bound.is_number() ? bound.value() : 0;
+  if (!bound.is_number()) prim::is_scalar_constant(bound.tensor(), &value);
+  check(std::abs(value) <= 0x1p53, "random_uniform",
+        "minval and maxval must be within 2^53 of 0 for integers; got ", value, ".");
+}
+
 /// u in [0, 1) between bounds of which one at least is a tensor. What rounding carries up to maxval becomes minval.
 Tensor between(const Tensor& u, const RandomUniformOptions& o, DType dtype) {
   const Tensor low = parameter_of("random_uniform", o.minval, u.dtype(), "minval"),
@@ -131,12 +139,17 @@ Tensor random_uniform(const ShapeArg& shape, const RandomUniformOptions& o) {
   const SymShape dims = full_shape_of("random_uniform", shape);
   const DType dtype = o.dtype.value_or(floatx());
   check<TypeError>(dtype != DType::bool_, "random_uniform", "dtype must be numeric; got bool.");
+  if (!is_float(dtype))
+    for (const Number* bound : {&o.minval, &o.maxval}) check_exact(*bound);
   const DType drawn = is_float(dtype) ? dtype : DType::float64;
   const Tensor u =
       draw_numbers(attrs::random_uniform{.dtype = drawn, .seed = seed_or_next(o.seed)}, dims);
   if (!o.minval.is_number() || !o.maxval.is_number()) return between(u, o, dtype);
   const double low = o.minval.value(), high = o.maxval.value();
   check(low <= high, "random_uniform", "minval must not be above maxval; got ", low, " and ", high,
+        ".");
+  check(std::isfinite(Array::full(drawn, {}, high - low).item<double>()), "random_uniform",
+        "maxval - minval must be a finite number of dtype ", drawn, "; got ", low, " and ", high,
         ".");
   const Tensor x = prim::shift(prim::scale(u, high - low), low);
   if (!is_float(dtype)) {

@@ -159,6 +159,8 @@ Tensor known_sequence(double start, double stop, double step, DType dtype) {
         " has too many numbers.");
   const int64_t n = count > 0 ? static_cast<int64_t>(count) : 0;
   const bool whole = start == std::trunc(start) && step == std::trunc(step);
+  check(!whole || std::max(std::abs(start), std::abs(stop)) < 0x1p63, "arange",
+        "start and stop must be below 2^63; got ", start, " and ", stop, ".");
   const DType work = whole ? DType::int64 : DType::float64;
   const Tensor steps = prim::mul(prim::iota(n, work), prim::scalar(step, work));
   return prim::cast(prim::add(steps, prim::scalar(start, work)), dtype);
@@ -166,13 +168,19 @@ Tensor known_sequence(double start, double stop, double step, DType dtype) {
 
 /// An argument of arange as a scalar; integers are int64, so that they can be a length.
 Tensor scalar_of(const Number& n, std::string_view argument) {
+  const auto check_fits = [&](double value) {
+    check(value < 0x1p63, "arange", argument, " must be below 2^63; got ", value, ".");
+  };
   if (n.is_number()) {
     const bool whole = n.value() == std::trunc(n.value());
+    if (whole) check_fits(n.value());
     return prim::scalar(n.value(), whole ? DType::int64 : DType::float64);
   }
   const Tensor t = numeric_operand("arange", n.tensor(), argument);
   const bool ok = t.ndim() == 0 || (t.ndim() == 1 && t.shape().dim(0) == 1);
   check(ok, "arange", argument, " must be a number or a scalar tensor; got shape ", t.shape(), ".");
+  double known = 0;
+  if (!is_float(t.dtype()) && prim::is_scalar_constant(t, &known)) check_fits(known);
   const Tensor wide = prim::cast(t, is_float(t.dtype()) ? DType::float64 : DType::int64);
   return t.ndim() == 0 ? wide : prim::squeeze(wide, {0});
 }

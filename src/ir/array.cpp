@@ -14,20 +14,19 @@
 #include "ir/engine_memory.h"
 
 namespace horngate {
+namespace {
 
-Array::Array(DType dtype, Ints dims) : dims_(std::move(dims)), dtype_(dtype) {
-  const int64_t n = checked_product({dims_.data(), dims_.size()});
-  // Small arrays are made in every call, so build the message only on failure.
-  if (n < 0) [[unlikely]]
-    fail("array", "dimensions must be at least 0; got shape ", Shape(dims_), ".");
+/// What a dense array takes; an error if no array has such dimensions. Small arrays are made in every call, so
+/// messages are built only on failure.
+size_t checked_bytes(DType dtype, const Ints& dims) {
+  if (std::any_of(dims.begin(), dims.end(), [](int64_t d) { return d < 0; })) [[unlikely]]
+    fail("array", "dimensions must be at least 0; got shape ", Shape(dims), ".");
+  const int64_t n = checked_product({dims.data(), dims.size()});
   int64_t bytes = 0;
   if (__builtin_mul_overflow(n, static_cast<int64_t>(size_of(dtype)), &bytes)) [[unlikely]]
-    fail("array", "shape ", Shape(dims_), " is too large for memory.");
-  storage_ = Storage::allocate(static_cast<size_t>(bytes));
-  data_ = storage_.data();
+    fail("array", "shape ", Shape(dims), " is too large for memory.");
+  return static_cast<size_t>(bytes);
 }
-
-namespace {
 
 void check_dense(const Array& a, const char* function) {
   check(a.defined() || a.size() == 0, "array", function, "() needs elements; the array is empty.");
@@ -47,6 +46,12 @@ DType common_type(std::initializer_list<AnyNumber> values) {
 }
 
 }  // namespace
+
+Array::Array(DType dtype, Ints dims)
+    : storage_(Storage::allocate(checked_bytes(dtype, dims))),
+      data_(storage_.data()),
+      dims_(std::move(dims)),
+      dtype_(dtype) {}
 
 Array Array::of(std::initializer_list<AnyNumber> values, Ints dims) {
   Array a(common_type(values), std::move(dims));
@@ -81,6 +86,17 @@ Array Array::view(const void* data, DType dtype, Ints dims, Ints strides,
   if (reinterpret_cast<uintptr_t>(data) % size_of(dtype) != 0) [[unlikely]]
     fail("array", "a view of ", dtype, " needs memory that is aligned to ", size_of(dtype),
          " bytes; copy it first.");
+  const size_t bytes = checked_bytes(dtype, dims);
+  if (!strides.empty() && strides.size() != dims.size()) [[unlikely]]
+    fail("array", "a view of shape ", Shape(dims), " needs ", dims.size(), " strides or none; got ",
+         strides.size(), ".");
+  if (!data) {
+    if (bytes) [[unlikely]]
+      fail("array", "a view of shape ", Shape(dims), " needs memory; got a null pointer.");
+    alignas(std::max_align_t) static const std::byte
+        kNothing{};  // a vector without elements may have no memory
+    data = &kNothing;
+  }
   Array a;
   a.dtype_ = dtype;
   a.dims_ = std::move(dims);
@@ -93,16 +109,7 @@ Array Array::view(const void* data, DType dtype, Ints dims, Ints strides,
     expected *= a.dims_[i];
   }
   if (!contiguous && expected != 0) a.strides_ = std::move(strides);
-  if (release) a.storage_ = Storage::adopt(a.data_, a.nbytes(), std::move(release));
-  return a;
-}
-
-Array Array::over(Storage storage, DType dtype, Ints dims) {
-  Array a;
-  a.dtype_ = dtype;
-  a.dims_ = std::move(dims);
-  a.data_ = storage.data();
-  a.storage_ = std::move(storage);
+  if (release) a.storage_ = Storage::adopt(a.data_, bytes, std::move(release));
   return a;
 }
 
@@ -198,9 +205,15 @@ T Array::item_as() const {
     return convert_element<T>(*static_cast<const decltype(zero)*>(raw()));
   });
 }
-double Array::item_as_double() const { return item_as<double>(); }
-int64_t Array::item_as_int64() const { return item_as<int64_t>(); }
-uint64_t Array::item_as_uint64() const { return item_as<uint64_t>(); }
+template HORNGATE_API double Array::item_as() const;
+template HORNGATE_API int8_t Array::item_as() const;
+template HORNGATE_API int16_t Array::item_as() const;
+template HORNGATE_API int32_t Array::item_as() const;
+template HORNGATE_API int64_t Array::item_as() const;
+template HORNGATE_API uint8_t Array::item_as() const;
+template HORNGATE_API uint16_t Array::item_as() const;
+template HORNGATE_API uint32_t Array::item_as() const;
+template HORNGATE_API uint64_t Array::item_as() const;
 
 int64_t Array::offset_of(const Ints& at) const {
   check<TypeError>(!sparse_, "array", "a sparse array has no elements by position.");

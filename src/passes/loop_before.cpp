@@ -10,20 +10,19 @@ void LoopRewriter::hoist() {
     stacked_[body_.inputs[i]] = {n_.in[i], a_.x_axes[i], a_.x_reversed[i] != 0};
   for (size_t i = 0; i < in_.n_cap; ++i)
     outer_[body_.inputs[in_.n_x + in_.n_c + i]] = n_.in[in_.n_x + in_.n_c + i];
+  for (const GraphNode& n : body_.nodes)
+    if (in_.from[n.out[0]] == 0) move_out(n);
   std::vector<uint8_t> wanted;
   std::vector<Stacked> form = plan_hoisting(wanted);
   if (put_time_first(form, wanted)) form = plan_hoisting(wanted);
   for (size_t i = 0; i < body_.nodes.size(); ++i) {
+    if (!wanted[i]) continue;
     const GraphNode& n = body_.nodes[i];
-    if (in_.from[n.out[0]] == 0) {
-      move_out(n);
-    } else if (wanted[i]) {
-      const Operands o = operands(n, [&](ValueId v) { return stacked_[v].axis; });
-      Stacked s = form[n.out[0]];
-      s.value = emit(n, o, [&](ValueId v) { return stacked_[v].value; });
-      stacked_[n.out[0]] = s;
-      if (is_heavy(n.prim)) hoisted_.push_back(n.out[0]);
-    }
+    const Operands o = operands(n, [&](ValueId v) { return stacked_[v].axis; });
+    Stacked s = form[n.out[0]];
+    s.value = emit(n, o, [&](ValueId v) { return stacked_[v].value; });
+    stacked_[n.out[0]] = s;
+    if (is_heavy(n.prim)) hoisted_.push_back(n.out[0]);
   }
 }
 
@@ -34,7 +33,7 @@ std::vector<LoopRewriter::Stacked> LoopRewriter::plan_hoisting(std::vector<uint8
   for (size_t i = 0; i < body_.nodes.size(); ++i) {
     const GraphNode& n = body_.nodes[i];
     if (n.out.size() != 1 || in_.from[n.out[0]] != LoopBody::kFromSequence) continue;
-    bool possible = true, first = true, reversed = false;
+    bool possible = invariants_are_out(n), first = true, reversed = false;
     for (ValueId v : n.in) {
       if (in_.from[v] == 0) continue;
       possible &= form[v].value != kNoValue && (first || form[v].reversed == reversed);

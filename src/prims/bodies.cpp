@@ -54,14 +54,29 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
       continue;
     }
     if (!visited.insert(&n).second) continue;
-    check(n.prim != Prim::assign, "rnn", "the step function updates variable \"", n.in[0].name(),
-          "\"; updates belong outside it.");
-    check(n.prim != Prim::parameter, "rnn",
+    check(n.prim != Prim::parameter, called_function ? called_function : "rnn",
           "a tensor of a finished step function is used in another one (node \"", display_name(n),
           "\").");
     for (size_t i = n.in.size(); i-- > 0;) stack.push_back(n.in[i]);
   }
   return captures;
+}
+
+void refuse_updates(std::string_view function, std::string_view where, const Tensors& results,
+                    uint64_t begin) {
+  std::unordered_set<const Node*> visited;
+  std::vector<const Node*> stack;
+  const auto visit = [&](const Tensor& t) {
+    if (t.node()->id >= begin && visited.insert(t.node()).second) stack.push_back(t.node());
+  };
+  for (const Tensor& t : results) visit(t);
+  while (!stack.empty()) {
+    const Node& n = *stack.back();
+    stack.pop_back();
+    check(n.prim != Prim::assign, function, where, " updates variable \"", n.in[0].name(),
+          "\"; updates belong outside it.");
+    for (const Tensor& t : n.in) visit(t);
+  }
 }
 
 Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,

@@ -18,6 +18,11 @@ using IsInside = std::function<bool(const Node&)>;
 /// always captured.
 Tensors find_captures(const Tensors& results, const Tensors& params, const IsInside& inside);
 
+/// An error if results reach an update among the nodes from id `begin` on. It would run once, or whichever branch is
+/// taken, even where it needs nothing of the body. `where`: "the step function".
+void refuse_updates(std::string_view function, std::string_view where, const Tensors& results,
+                    uint64_t begin);
+
 /// Rebuilds the results with `to` in place of `from`.
 Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
                    const IsInside& inside);

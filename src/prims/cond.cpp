@@ -84,7 +84,9 @@ Tensors make_cond(const std::string& function, const Tensor& condition,
                   const std::function<Tensors()>& else_branch) {
   const auto trace = [&](const std::function<Tensors()>& branch) {
     const uint64_t begin = next_node_id();
-    return close_branch(branch(), [begin](const Node& n) { return n.id >= begin; });
+    Tensors results = branch();
+    refuse_updates(function, "a branch", results, begin);
+    return close_branch(std::move(results), [begin](const Node& n) { return n.id >= begin; });
   };
   const BodyRef then_body = trace(then_branch);
   const BodyRef else_body = trace(else_branch);

@@ -103,6 +103,7 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
 
   Tensors results = r.carries;
   results.insert(results.end(), r.ys.begin(), r.ys.end());
+  refuse_updates(function, "the step function", results, index.node()->id);
   // A carry must keep its type from step to step. Where the step widens a dimension to None, the body is rebuilt on the
   // wider parameter (the user's function is not called again).
   Tensors widened;

@@ -58,3 +58,15 @@ error(
     [0, 5, 0],
     text="arange: start, stop and step must be finite, and step not 0; got 0, 5 and 0.",
 )
+error(
+    K.arange,
+    [2**63, 2**63 + 2],
+    dtype="uint64",
+    text="arange: start and stop must be below 2^63; got 9223372036854775808 and 9223372036854775808.",
+)
+error(
+    K.arange,
+    [0, 2**63 + 2**62, 2**62],
+    dtype="uint64",
+    text="arange: stop must be below 2^63; got 13835058055282163712.",
+)

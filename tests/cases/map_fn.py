@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families
 from cases.harness import case, check, error
 from cases.inputs import distinct, rand
@@ -87,6 +88,16 @@ def a_part_of_nothing():
 def random_numbers_differ_from_step_to_step():
     y = K.map_fn(lambda row: row + K.random_uniform((3,), seed=1), K.constant(np.zeros((4, 3))))
     assert len(np.unique(K.eval(y))) == 12
+
+
+@check(depends=(False, True))
+def updates_in_a_step_are_refused(depends):
+    v = K.variable(np.zeros(3), name="total")
+    x = K.constant(np.ones((4, 3)))
+    with pytest.raises(
+        ValueError, match='map_fn: the step function updates variable "total"; updates belong outside'
+    ):
+        K.map_fn(lambda row: row + K.update_add(v, row if depends else K.ones((3,))), x)
 
 
 error(

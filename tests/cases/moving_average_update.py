@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases.harness import check
 
 
@@ -23,3 +24,10 @@ def two_averages_of_one_variable_go_in_turn():
     updates = [K.moving_average_update(v, K.constant(c), 0.5) for c in (3.0, 5.0)]
     K.function([], [], updates=updates)([])
     assert K.get_value(v) == (1 * 0.5 + 3 * 0.5) * 0.5 + 5 * 0.5
+
+
+@check
+def integers_are_refused():
+    v = K.variable([10, 20], dtype="int32", name="counts")
+    with pytest.raises(TypeError, match='variable "counts" must be of a float dtype; got int32'):
+        K.moving_average_update(v, 30, 0.9)

@@ -70,5 +70,28 @@ error(
     text="random_uniform: minval must not be above maxval; got 3 and 1.",
 )
 
+error(
+    K.random_uniform,
+    [(2,)],
+    minval=-60000,
+    maxval=60000,
+    dtype="float16",
+    text="random_uniform: maxval - minval must be a finite number of dtype float16; got -60000 and 60000.",
+)
+error(
+    K.random_uniform,
+    [(2,)],
+    maxval=np.inf,
+    text="random_uniform: maxval - minval must be a finite number of dtype float32; got 0 and inf.",
+)
+error(
+    K.random_uniform,
+    [(2,)],
+    minval=2**54,
+    maxval=2**55,
+    dtype="int64",
+    text="random_uniform: minval and maxval must be within 2^53 of 0 for integers; got 18014398509481984.",
+)
+
 
 draws.draws(K.random_uniform, "random_uniform")

@@ -439,3 +439,22 @@ def gradients_of_matrices_of_each_sample():
             ends.append(f(moved)[0])
         slope = (ends[0] - ends[1]) / 2e-6
         np.testing.assert_allclose(np.sum(gradients[k] * move), slope, rtol=1e-6, atol=1e-8)
+
+
+@check
+def a_loop_in_a_loop_whose_state_needs_neither_then_a_product():
+    """Once its product has left the inner loop, the inner loop is the same in each step of the outer one."""
+    r = np.random.RandomState(0)
+    x, h, c, w = (r.randn(*shape) for shape in ((2, 3, 4, 5), (2, 5), (5, 5), (5, 6)))
+    first, inner, outer = K.variable(h), K.variable(c), K.variable(w)
+
+    def step(p, _):
+        y = K.rnn(lambda q, s: (K.dot(q, inner) + s[0], [K.tanh(s[0])]), p, [first])[1]
+        return K.dot(y, outer), []
+
+    states = [h]
+    for _ in range(3):
+        states.append(np.tanh(states[-1]))
+    wanted = (x @ c + np.stack(states, 1)[:, None]) @ w
+    got = K.eval(K.rnn(step, K.constant(x), [])[1])
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)

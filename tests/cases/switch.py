@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families
 from cases.harness import case, check, error
 from cases.inputs import bools, data, ints, rand
@@ -101,6 +102,15 @@ error(
     [bools(), rand(2), rand(3)],
     text="switch: both branches must give the same shape; got (2,) and (3,).",
 )
+
+
+@check
+def updates_in_a_branch_are_refused():
+    v = K.variable(0.0, name="total")
+    with pytest.raises(
+        ValueError, match='switch: a branch updates variable "total"; updates belong outside'
+    ):
+        K.switch(K.placeholder((), dtype="bool"), lambda: K.update_add(v, 1.0), lambda: v * 1)
 
 
 @check

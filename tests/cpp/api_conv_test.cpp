@@ -1,4 +1,6 @@
 // Convolution and pooling: values against slow loops, open shapes, gradients, error texts.
+#include <numeric>
+
 #include "api_values.h"
 
 namespace horngate {
@@ -427,6 +429,19 @@ TEST(ApiConv, Errors) {
   EXPECT_EQ(
       error_of([&] { (void)local_conv1d(input({2, 5, 3}), input({4, 6, 2}), 2, 2); }),
       "local_conv1d: the last of 4 windows ends at 8, beyond axis 1 of inputs of shape (2, 5, 3).");
+}
+
+/// A kernel's gradient is a sum over all pixels, which float32 must not lose one after the other.
+TEST(ApiConv, FilterGradientsOfManyPixelsKeepTheirDigits) {
+  const Shape shape{257, 1, 256, 1};
+  std::vector<float> pixels(257 * 256);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i * 7919 % 4);
+  const double sum = std::accumulate(pixels.begin(), pixels.end(), 0.0);
+  const Variable w = variable(zeros_array({1, 3, 1, 16}));
+  const Tensor y = conv2d(constant(Array::of(pixels, shape.dims())), w,
+                          {.padding = Padding::same, .data_format = DataFormat::channels_last});
+  const Array dw = eval(gradients(horngate::sum(1.1f * y), {w})[0]);
+  for (int64_t o = 0; o < 16; ++o) EXPECT_NEAR(dw(0, 1, 0, o) / (sum * 1.1f), 1, 2e-5);
 }
 
 }  // namespace

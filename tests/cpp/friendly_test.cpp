@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <numbers>
 #include <sstream>
@@ -209,8 +210,50 @@ TEST(Friendly, ArraysFromAnythingWithNumbers) {
   EXPECT_THROW((void)Array::of(fixed, {3}), K::ValueError);
   const float constant_data[] = {1, 2};
   EXPECT_EQ(Array::view(constant_data, DType::float32, {2}).raw(), constant_data);
+  const auto view_error = [&](K::Ints dims, K::Ints strides, const void* data) {
+    return error_of([&] { (void)Array::view(data, DType::float32, dims, strides, [] {}); });
+  };
+  EXPECT_EQ(view_error({2, 1}, {1}, constant_data),
+            "array: a view of shape (2, 1) needs 2 strides or none; got 1.");
+  EXPECT_EQ(view_error({0, -1}, {}, constant_data),
+            "array: dimensions must be at least 0; got shape (0, None).");
+  EXPECT_EQ(view_error({2}, {}, nullptr),
+            "array: a view of shape (2,) needs memory; got a null pointer.");
+  EXPECT_TRUE(Array::view(nullptr, DType::float32, {0, 3}).defined());
   EXPECT_EQ(error_of([] { (void)Array::from_dlpack(nullptr); }),
             "dlpack: the tensor must not be null.");
+}
+
+TEST(Friendly, WhatWasMovedFromIsEmpty) {
+  Array values = Array::of({7.f, 8.f});
+  K::Variable v = K::variable(Array::of({1.f, 2.f}));
+  K::set_value(v, std::move(values));
+  EXPECT_FALSE(values.defined());
+  EXPECT_EQ(shown(values), "<empty>");
+  const Array taken = std::move(values);
+  EXPECT_FALSE(taken.defined());
+  const K::Function f = K::function({K::placeholder({.shape = {}})}, {v});
+  EXPECT_THROW((void)f(taken), K::Error);
+  EXPECT_EQ(shown(K::get_value(v)), "[7., 8.]");
+}
+
+TEST(Friendly, ItemConvertsAsCastDoes) {
+  for (const double number : {std::nan(""), 3e9, 1e10, -1.5, 300.0, 1e20}) {
+    const Array a(number);
+    const auto same = [&]<class T>(T item) {
+      EXPECT_EQ(item, *a.cast(K::dtype_v<T>).template data<T>()) << number;
+    };
+    same(a.item<int8_t>());
+    same(a.item<uint8_t>());
+    same(a.item<int16_t>());
+    same(a.item<uint16_t>());
+    same(a.item<int>());
+    same(a.item<unsigned>());
+    same(a.item<long>());
+    same(a.item<unsigned long long>());
+    same(a.item<float>());
+  }
+  EXPECT_EQ(Array(65).item<char>(), 'A');
 }
 
 TEST(Friendly, SpellingsThatPeopleTryFirst) {

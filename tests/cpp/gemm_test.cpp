@@ -13,6 +13,7 @@
 #include "engines/native/late_library.h"
 #include "gtest/gtest.h"
 #include "horngate/error.h"
+#include "horngate/log.h"
 #include "hwy/highway.h"
 
 namespace horngate::native {
@@ -118,8 +119,15 @@ TEST(Targets, AgreeWithTheCompiler) {
 }
 
 TEST(LateLibrary, SaysWhatIsMissing) {
+  std::string said;
+  set_log_handler([&](LogLevel, const std::string& text) { said += text; });
   const LateLibrary none("OpenMatrix", "libopenmatrix.so.9");
+  set_log_handler({});
   EXPECT_FALSE(none.is_there());
+  EXPECT_EQ(
+      said,
+      "OpenMatrix: there is no libopenmatrix.so.9 beside libhorngate.so; what it does is done "
+      "by slower loops.");
   // An absolute path stands for a file beside the library: what is there must load.
   const std::filesystem::path torn = std::filesystem::path(testing::TempDir()) / "libtorn.so";
   std::ofstream(torn) << "torn";

@@ -13,6 +13,7 @@ from queue import Empty
 
 from fuzz import hunt, reduce, source
 from fuzz.configurations import limit_memory
+from fuzz.moods import MOODS
 
 
 def arguments():
@@ -24,6 +25,7 @@ def arguments():
     parser.add_argument(
         "--only", help="beside the default, only configurations with this in the name"
     )
+    parser.add_argument("--mood", choices=list(MOODS), help="what all programs lean to")
     parser.add_argument("--most", type=int, default=5, help="findings after which to end")
     parser.add_argument("--keep", help="folder for the reduced programs")
     parser.add_argument(
@@ -43,7 +45,9 @@ def seeds_of(text):
 
 def job(options, seeds, number, queue):
     limit_memory(6 << 30)
-    hunter = hunt.Hunt(options.engine, seed=secrets.randbits(32), only=options.only)
+    hunter = hunt.Hunt(
+        options.engine, seed=secrets.randbits(32), only=options.only, mood=options.mood
+    )
     for seed in seeds:
         began = time.monotonic()
         try:

@@ -8,6 +8,7 @@ import numpy as np
 from fuzz import data
 from fuzz.dtypes import held, is_float, is_int
 from fuzz.evaluate import Evaluation, Noise
+from fuzz.moods import MOODS, mood_of, weights_of
 from fuzz.motifs import MOTIFS
 from fuzz.ops import TABLE
 from fuzz.program import cleaned
@@ -40,8 +41,9 @@ class Value:
 class Drawer:
     """What entries of the table draw with."""
 
-    def __init__(self, seed, settings):
+    def __init__(self, seed, settings, weights):
         self.random = random.Random(seed)
+        self.weights = weights
         self.floatx = settings["floatx"]
         self.calls = settings["calls"]
         self.limit = settings["limit"]
@@ -271,7 +273,7 @@ class BodyDrawer(Drawer):
     """Draws the body of a loop or branch. What it takes from outside becomes a parameter."""
 
     def __init__(self, outer, depth):
-        self.outer, self.depth = outer, depth
+        self.outer, self.depth, self.weights = outer, depth, outer.weights
         self.random, self.floatx, self.calls = outer.random, outer.floatx, outer.calls
         self.limit, self.odd = min(outer.limit, 4000), False
         self.batch, self.palette = outer.batch, outer.palette
@@ -307,7 +309,7 @@ class BodyDrawer(Drawer):
         for _ in range(count * 3):
             if len(self.ops) >= count:
                 return
-            entry = TABLE[self.random.choices(NAMES, WEIGHTS)[0]]
+            entry = TABLE[self.random.choices(NAMES, self.weights)[0]]
             if entry.random or entry.outer or (entry.statements and self.depth > 1):
                 continue
             self.add(entry)
@@ -367,10 +369,9 @@ def settings_of(rng):
 
 
 NAMES = [op.name for op in TABLE.values()]
-WEIGHTS = [op.weight for op in TABLE.values()]
 
 
-def first_leaves(g):
+def first_leaves(g, dtypes):
     for _ in range(g.between(1, 4)):
         rank = g.choice([0, 1, 2, 2, 2, 3, 3, 4, 4, 5])
         dims = [g.small() for _ in range(rank)]
@@ -380,22 +381,23 @@ def first_leaves(g):
         if np.prod(sizes) > g.limit:
             dims = dims[:2]
         dtype = g.floatx
-        if g.chance(0.12):
+        if dtypes and g.chance(0.8):
+            dtype = g.choice(dtypes)
+        elif g.chance(0.12):
             dtype = g.choice(["int32", "int64", "uint8", "int8", "bool", "float32", "float64"])
         g.new(dims, dtype)
 
 
-def program_of(seed):
+def program_of(seed, mood=None):
     rng = random.Random(f"program {seed}")
+    mood = MOODS[mood or mood_of(seed)]
     settings = settings_of(rng)
-    g = Drawer(f"ops {seed}", settings)
-    first_leaves(g)
-    wanted = (
-        rng.choice([1, 2, 3, 4, 5, 6, 8, 10, 14, 20])
-        if not settings["large"]
-        else rng.randint(1, 6)
-    )
-    draws = iter(rng.choices(NAMES, WEIGHTS, k=wanted * 4))
+    settings |= mood.settle(rng, settings)
+    weights = weights_of(mood, rng)
+    g = Drawer(f"ops {seed}", settings, weights)
+    first_leaves(g, mood.dtypes)
+    wanted = rng.choice(mood.counts) if not settings["large"] else rng.randint(1, 6)
+    draws = iter(rng.choices(NAMES, weights, k=wanted * 4))
     while len(g.ops) < wanted and (name := next(draws, None)):
         if rng.random() < 0.08:
             rng.choice(MOTIFS)(g)

@@ -18,8 +18,9 @@ REFUSALS = (
 
 
 class Hunt:
-    def __init__(self, engine="native", seed=0, only=None):
+    def __init__(self, engine="native", seed=0, only=None, mood=None):
         self.random = random.Random(seed)
+        self.mood = mood
         configurations = of_engine(engine, self.random)
         self.default = Worker(configurations[0])
         others = configurations[1:]
@@ -46,7 +47,7 @@ class Hunt:
 
     def one(self, seed):
         """None, or what is wrong with the program of a seed."""
-        return self.check(generate.program_of(seed))
+        return self.check(generate.program_of(seed, self.mood))
 
     def check(self, program):
         self.counts["graphs"] += 1

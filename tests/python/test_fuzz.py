@@ -20,7 +20,7 @@ sys.path.insert(0, str(TESTS))
 from functions_catalogue import BEYOND, FUNCTIONS, OWN
 from cases.engines import wanted
 from fuzz import __main__ as fuzz_main
-from fuzz import compare, covered, generate, hunt, source
+from fuzz import compare, covered, generate, hunt, moods, source
 from fuzz import worker as fuzz_worker
 from fuzz.configurations import Configuration, Worker, of_engine
 from fuzz.evaluate import Evaluation, Noise
@@ -113,6 +113,18 @@ def test_every_operation_is_drawn():
         if len(seen) == len(generate.NAMES):
             break
     assert set(generate.NAMES) - seen == set()
+
+
+@pytest.mark.parametrize("mood", moods.MOODS)
+def test_each_mood_has_its_share_and_makes_valid_programs(mood):
+    seeds = [seed for seed in range(2_000) if moods.mood_of(seed) == mood]
+    share = moods.MOODS[mood].share / sum(m.share for m in moods.MOODS.values())
+    assert abs(len(seeds) / 2_000 - share) < 0.04
+    for seed in seeds[:5]:
+        program = generate.program_of(seed)
+        assert program["outputs"]
+        if not hunt.needs_observation(program):
+            Evaluation(program)
 
 
 def test_a_seed_makes_the_same_program_again():
@@ -227,7 +239,7 @@ def test_a_job_that_dies_is_a_finding(monkeypatch, capsys):
 
 def test_a_result_that_is_too_large_is_not_computed():
     """Of a transposed convolution: seed 8497 once asked for an array of 12 GB."""
-    g = generate.Drawer(1, generate.settings_of(random.Random(1)))
+    g = generate.Drawer(1, generate.settings_of(random.Random(1)), None)
     args = {"batch": 256, "filters": 256, "result": [191, 64, 2], "size": [1, 1, 1]}
     x = g.new([256, 1, 1, 1, 1])
     entry = generate.TABLE["conv3d_transpose"]

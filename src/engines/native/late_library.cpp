@@ -7,25 +7,34 @@
 #endif
 
 #include <filesystem>
+#include <string>
 
 #include "engines/common/own_folder.h"
 #include "horngate/error.h"
 #include "ir/check.h"
+#include "ir/warn.h"
 
 namespace horngate::native {
 namespace {
 
+void* load(const char* path, std::string& why) {
+  void* const found = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (found) return found;
+  const char* const said = dlerror();
+  why = said ? said : path;
+  return nullptr;
+}
+
 /// Tries beside this code first: anything that intercepts dlopen, as sanitizers do, hides our run path from it. Null
-/// with `missing` if there is none.
-void* open(const char* file, bool& missing) {
-  missing = false;
+/// with the reason, or with none if there is no such file.
+void* open(const char* file, std::string& why) {
   const std::filesystem::path own = engines::own_folder();
   std::error_code ignored;
   for (const std::filesystem::path& path : {own / file, own / ".." / "lib" / file})
-    if (!own.empty() && std::filesystem::exists(path, ignored))
-      return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* found = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  missing = !found;
+    if (!own.empty() && std::filesystem::exists(path, ignored)) return load(path.c_str(), why);
+  void* found = load(file, why);
+  // The dynamic linker names what it did not find: this file, or one that this file needs.
+  if (why.starts_with(file) && why.find("No such file") != why.npos) why.clear();
   return found;
 }
 
@@ -41,13 +50,15 @@ void prepare_exceptions() {
 }  // namespace
 
 LateLibrary::LateLibrary(const char* name, const char* file) : name_(name), file_(file) {
-  bool missing;
-  handle_ = open(file, missing);
-  if (handle_) prepare_exceptions();
-  if (handle_ || missing) return;
-  const char* why = dlerror();
-  fail<RuntimeError>(name_, "the library could not be loaded: ", why ? why : file,
-                     ". It belongs beside libhorngate.so: install Horngate again.");
+  std::string why;
+  handle_ = open(file, why);
+  check<RuntimeError>(why.empty(), name_, "the library could not be loaded: ", why,
+                      ". It belongs beside libhorngate.so: install Horngate again.");
+  if (handle_)
+    prepare_exceptions();
+  else
+    warn(text_of(name_, ": there is no ", file_,
+                 " beside libhorngate.so; what it does is done by slower loops."));
 }
 
 void* LateLibrary::find(const char* symbol) const {

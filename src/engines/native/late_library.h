@@ -5,8 +5,8 @@ namespace horngate::native {
 
 class LateLibrary {
  public:
-  /// Loads it; RuntimeError if that fails, but not if there is no such file: an installation may leave it out. `name`
-  /// is what people call the library, `file` what the dynamic linker looks for, first beside libhorngate.so.
+  /// Loads it; RuntimeError if that fails, but a warning if there is no such file: an installation may leave it out.
+  /// `name` is what people call the library, `file` what the dynamic linker looks for, first beside libhorngate.so.
   LateLibrary(const char* name, const char* file);
   /// Stays loaded, as what it made may live as long as the process.
   ~LateLibrary() = default;

@@ -17,6 +17,10 @@ constexpr int64_t kMostPieces = 32;
 // A piece of dw ends with adding all weights, so it must cover many pixels per weight.
 constexpr int64_t kPiecePixels = 1024;
 constexpr int64_t kMostWeightPieces = 16;
+// oneDNN adds up the pixels of a piece one after the other: the longer the sum, the more of its digits are lost.
+constexpr int64_t kLongSum = 4096;
+constexpr int64_t kMostShortSums = 64;
+constexpr int64_t kShortSumBytes = 4 << 20;
 constexpr int64_t kPartialBytes = 64 << 20;
 
 size_t shape_index(ConvPieces& p, const ConvShape& shape) {
@@ -31,8 +35,10 @@ int64_t wanted_pieces(const ConvShape& s, ConvResult result) {
       std::clamp<int64_t>(static_cast<int64_t>(s.flops() / kPieceFlops), 1, kMostPieces);
   if (result == ConvResult::dw) {
     const int64_t bytes = std::max<int64_t>(1, s.w_count() * static_cast<int64_t>(sizeof(float)));
-    wanted = std::min(
-        {wanted, kMostWeightPieces, s.n * s.out_size() / kPiecePixels, kPartialBytes / bytes});
+    const int64_t pixels = s.n * s.out_size();
+    wanted = std::min({wanted, kMostWeightPieces, pixels / kPiecePixels, kPartialBytes / bytes});
+    wanted =
+        std::max(wanted, std::min({pixels / kLongSum, kMostShortSums, kShortSumBytes / bytes}));
   }
   return std::max<int64_t>(1, wanted);
 }
