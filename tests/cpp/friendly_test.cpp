@@ -232,7 +232,7 @@ TEST(Friendly, WhatWasMovedFromIsEmpty) {
   EXPECT_EQ(shown(values), "<empty>");
   const Array taken = std::move(values);
   EXPECT_FALSE(taken.defined());
-  const K::Function f = K::function({K::placeholder({.shape = {}})}, {v});
+  const K::Function f = K::function({K::placeholder({.ndim = 0})}, {v});
   EXPECT_THROW((void)f(taken), K::Error);
   EXPECT_EQ(shown(K::get_value(v)), "[7., 8.]");
 }
@@ -251,7 +251,6 @@ TEST(Friendly, ItemConvertsAsCastDoes) {
     same(a.item<unsigned>());
     same(a.item<long>());
     same(a.item<unsigned long long>());
-    same(a.item<float>());
   }
   EXPECT_EQ(Array(65).item<char>(), 'A');
 }
