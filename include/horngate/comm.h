@@ -137,7 +137,8 @@ typedef struct {
    * not hear of it: the host tells them. */
   void (*abort)(void* group);
   /* With HG_COMM_CAP_SHRINK: a new group of those ranks, in this order; this rank is one of them. All of them call it
-   * with the same list, which the host has agreed on with them. The old group is only good for close. */
+   * with the same list, which the host has agreed on with them. The old group is only good for close, and for another
+   * shrink if one more rank was lost before they met: what is left of the first must not come to the second. */
   int (*shrink)(void* group, uint32_t n, const int32_t* ranks, void** survivors,
                 hg_comm_status* status);
   /* healthy: all ranks close now, and no operation is under way. Otherwise it must not wait for anybody. */

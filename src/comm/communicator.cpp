@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 constexpr int64_t kReport = 400;       // milliseconds of waiting after which the others hear of it
 constexpr auto kCause = 500ms;         // within which the watch says who is behind an error
 constexpr double kShrinkSeconds = 10;  // that survivors have for coming to shrink
+constexpr int kMostTries = 7;          // of shrinking; plug-ins tell 8 groups apart
 
 uint32_t current_generation() { return detail::fork_generation.load(std::memory_order_relaxed); }
 
@@ -41,7 +42,9 @@ std::shared_ptr<Communicator> Communicator::open(const std::string& plugin, cons
                                                  const std::string& origin) {
   const hg_comm_api* api = load_plugin(plugin, origin);
   auto group = Group::open(api, options, {settings.timeout, shall_stop});
-  return std::shared_ptr<Communicator>(new Communicator(std::move(group), settings));
+  auto out = std::shared_ptr<Communicator>(new Communicator(std::move(group), settings));
+  out->introduce();
+  return out;
 }
 
 std::shared_ptr<Communicator> Communicator::alone() {
@@ -56,7 +59,6 @@ Communicator::Communicator(std::unique_ptr<Group> group, const Settings& setting
   }
   rank_ = group_->rank();
   ranks_ = group_->ranks();
-  introduce();
 }
 
 /// Tells the others who we are, and begins to watch them.
@@ -95,7 +97,13 @@ void Communicator::introduce() {
   try {
     perform(*group_, Operation(), patience, scratch_);
   } catch (const CommError& e) {
-    explain(Operation(), e);
+    // Others may be through already, and fail: then this one is open too, the first operation says what happened, and
+    // the rest can be shrunk to.
+    try {
+      explain(Operation(), e);
+    } catch (const CommError& cause) {
+      if (cause.trouble() == Trouble::timeout || cause.rank() == rank_) throw;
+    }
   }
 }
 
@@ -141,6 +149,7 @@ void Communicator::on_event(const Event& event) {
       set_fault(left_);  // who left first, perhaps because of whom this one leaves
     }
     set_fault(event);
+    if (successor_) successor_->abort();
   }
   group_->abort();
 }
@@ -347,20 +356,51 @@ Watch::Survivors Communicator::agree(uint64_t flags) {
   return watch_->agree(flags, std::min(settings_.timeout, kShrinkSeconds), shall_stop);
 }
 
+/// A communicator of these ranks; null if one of them was lost meanwhile.
+std::shared_ptr<Communicator> Communicator::try_shrink(const std::vector<int>& ranks) {
+  auto now = std::shared_ptr<Communicator>(new Communicator(group_->shrink(ranks), settings_));
+  const auto set_successor = [&](Group* group) {
+    const std::lock_guard lock(mutex_);
+    successor_ = group;
+  };
+  set_successor(now->group_.get());
+  if (watch_ && watch_->has_lost(ranks)) now->group_->abort();
+  std::exception_ptr error;
+  try {
+    now->introduce();
+  } catch (const Interrupted&) {
+    error = std::current_exception();
+  } catch (const Error&) {
+    now->give_up("the others could not be reached.");
+  }
+  set_successor(nullptr);
+  if (error) std::rethrow_exception(error);
+  return now->is_broken() ? nullptr : now;
+}
+
+/// A rank may be lost while the rest meets. So all of them say through the old watch whether they have met: either all go
+/// on with the same communicator, or all try again without whom they have lost.
 std::shared_ptr<Communicator> Communicator::shrink() {
   check<RuntimeError>(group_ && group_->can_shrink(), "shrink",
                       "this communicator cannot go on without a rank.");
-  const Watch::Survivors left = agree(1);
+  Watch::Survivors left = agree(1);
   end_thread();
-  for (int r = 0; r < ranks_; ++r)
-    if (std::find(left.ranks.begin(), left.ranks.end(), r) == left.ranks.end())
-      end_process(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(r)]);
-  auto group = group_->shrink(left.ranks);
-  auto now = std::shared_ptr<Communicator>(new Communicator(std::move(group), settings_));
-  watch_.reset();
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  return now;
+  for (int tries = 0;; ++tries) {
+    check<RuntimeError>(tries < kMostTries, "shrink", "the ranks that are left do not meet.");
+    for (int r = 0; r < ranks_; ++r)
+      if (std::find(left.ranks.begin(), left.ranks.end(), r) == left.ranks.end())
+        end_process(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(r)]);
+    auto now = try_shrink(left.ranks);
+    const Watch::Survivors met = agree(now ? 1 : 0);
+    if ((met.flags & 1) && met.ranks == left.ranks) {
+      // The end of its lines is the end of this rank for those that close the old communicator.
+      watch_.reset();
+      const std::lock_guard lock(mutex_);
+      closed_ = true;
+      return now;
+    }
+    left = met;
+  }
 }
 
 void Communicator::end_thread() {

@@ -76,6 +76,7 @@ class Communicator {
   void tell_interrupted();
   std::string text_of_fault(const Operation& op) const;
   void end_thread();
+  std::shared_ptr<Communicator> try_shrink(const std::vector<int>& ranks);
 
   const Settings settings_;
   std::unique_ptr<Group> group_;
@@ -87,6 +88,7 @@ class Communicator {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  Group* successor_ = nullptr;  // being built by shrink: faults end that too
   std::deque<Ticket> queue_;
   bool busy_ = false, ends_ = false, closed_ = false;
   Event fault_, left_;

@@ -249,6 +249,11 @@ bool Watch::wait_for_all(const std::function<bool()>& stopped) {
   return all_left_ && all_well_;
 }
 
+bool Watch::has_lost(const std::vector<int>& ranks) {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(ranks.begin(), ranks.end(), [&](int r) { return lost_.count(r) > 0; });
+}
+
 void Watch::count_votes(bool is_late) {
   if (votes_.empty() || !votes_.count(rank_)) return;
   Survivors s{{}, ~uint64_t{0}};

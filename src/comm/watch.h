@@ -67,6 +67,8 @@ class Watch {
     uint64_t flags = 0;
   };
   Survivors agree(uint64_t flags, double seconds, const std::function<bool()>& stopped);
+  /// Whether one of these is known to be lost.
+  bool has_lost(const std::vector<int>& ranks);
   /// In a forked child the thread does not exist.
   void forget_thread();
 

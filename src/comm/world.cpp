@@ -1,9 +1,13 @@
 // The communicator of the program.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
 #include "comm/communicator.h"
+#include "ir/environment.h"
 
 namespace horngate::comm {
 namespace {
@@ -26,6 +30,18 @@ void close_world() {
   if (last) last->close();
 }
 
+/// Tells `horngate launch` that from now on this rank can be lost without all others waiting for it. HG_RANK_READY is
+/// <number of a file>:<inode>, of a pipe; a process between us and the launcher may have closed it.
+void tell_launcher() {
+  unsigned long long inode = 0;
+  int file = -1;
+  struct stat is = {};
+  const std::string text(environment_text("HG_RANK_READY"));
+  if (std::sscanf(text.c_str(), "%d:%llu", &file, &inode) != 2 || ::fstat(file, &is) != 0) return;
+  if (!S_ISFIFO(is.st_mode) || is.st_ino != inode) return;
+  [[maybe_unused]] const auto written = ::write(file, "", 1);
+}
+
 }  // namespace
 
 std::shared_ptr<Communicator> world() {
@@ -36,6 +52,7 @@ std::shared_ptr<Communicator> world() {
   if (choice.name.empty()) return w = Communicator::alone();
   w = Communicator::open(choice.name, options_of(choice.name),
                          Communicator::Settings::from_environment(), choice.origin);
+  tell_launcher();
   static const int once = std::atexit(close_world);
   (void)once;
   return w;

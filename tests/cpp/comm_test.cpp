@@ -169,6 +169,19 @@ TEST(Comm, WhoGivesUpSaysWhy) {
   });
 }
 
+TEST(Comm, WhoGivesUpWhileOthersStillOpenIsNamedByTheirFirstOperation) {
+  for (int round = 0; round < 10; ++round)
+    on_ranks(
+        3,
+        [](Communicator& c) {
+          auto x = ones(10);
+          if (c.rank() == 1) return c.give_up("the disk is full.");
+          EXPECT_EQ(error_of([&] { c.run(sum_of(x)); }),
+                    "all_reduce: " + c.name_of(1) + " gave up: the disk is full.");
+        },
+        20, [](int r) { return r == 1 ? Options{} : Options{{"delay", "5000"}}; });
+}
+
 TEST(Comm, RanksThatDoDifferentThingsAreToldSo) {
   on_ranks(2, [](Communicator& c) {
     std::vector<float> x(2000);

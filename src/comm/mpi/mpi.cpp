@@ -47,6 +47,7 @@ struct Group {
   std::vector<int> places;  // in `comm`, by rank
   int rank = 0;
   uint64_t epoch = 0, operations = 0;
+  uint64_t shrinks = 0;  // tries; what one left under way must not come to the next
   std::atomic<bool> is_aborted{false};
   // Given up, but perhaps still written to.
   std::list<std::unique_ptr<Request>> abandoned;
@@ -295,11 +296,11 @@ int test(void* self, void* which, int* done, hg_comm_status* status) {
 void abort(void* self) { group_of(self)->is_aborted = true; }
 
 int shrink(void* self, uint32_t n, const int32_t* ranks, void** out, hg_comm_status*) {
-  const Group& g = *group_of(self);
+  Group& g = *group_of(self);
   auto now = std::make_unique<Group>();
   now->m = g.m;
   now->comm = g.comm;
-  now->epoch = g.epoch + 1;
+  now->epoch = g.epoch + ++g.shrinks;
   for (uint32_t i = 0; i < n; ++i) {
     now->places.push_back(g.places[static_cast<size_t>(ranks[i])]);
     if (ranks[i] == g.rank) now->rank = static_cast<int>(i);

@@ -49,7 +49,7 @@ struct Request {
 struct Group {
   std::shared_ptr<World> world;
   int rank = 0;
-  uint64_t operations = 0, fail_at = 0, silent_at = 0;
+  uint64_t operations = 0, fail_at = 0, silent_at = 0, shrinks = 0;
   int delay = 0;
   bool is_aborted = false;  // under the world's lock
   std::mt19937 random{1};
@@ -202,7 +202,7 @@ void abort(void* self) {
 int shrink(void* self, uint32_t n, const int32_t* ranks, void** out, hg_comm_status*) {
   Group& g = *group_of(self);
   auto group = std::make_unique<Group>();
-  std::string key;
+  std::string key = std::to_string(++g.shrinks) + ": ";
   for (uint32_t i = 0; i < n; ++i) {
     key += std::to_string(ranks[i]) + " ";
     if (ranks[i] == g.rank) group->rank = static_cast<int>(i);
