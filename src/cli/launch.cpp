@@ -2,6 +2,7 @@
 // interrupted, or when it is killed.
 #include "launch.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -9,15 +10,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "commands.h"
 #include "horngate/error.h"
+#include "reports.h"
 
 namespace horngate::cli {
 namespace {
@@ -25,144 +29,172 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr const char* kUsage =
-    "usage: horngate launch -n RANKS [-H HOST:SLOTS,..] [--restarts K] [--all-output] [--elastic]\n"
-    "                       PROGRAM ARGUMENTS..\n"
-    "  -H            on these hosts, reached by ssh; without it on this one\n"
-    "  --restarts K  when a rank fails, starts the program again, up to K times (HORNGATE_RESTART "
-    "counts)\n"
-    "  --all-output  shows what all ranks print; without it rank 0's, and the end of a rank that "
-    "fails\n"
-    "  --elastic     the ranks that are left may go on when one is lost\n";
+constexpr auto kPatience = 700ms;   // for mpirun to end the ranks
+constexpr auto kLastReports = 10s;  // of ranks, once the first has ended well
 
-constexpr auto kPatience = 700ms;  // for mpirun to end the ranks
-
-int number_of(const std::string& option, const std::string& text, int least) {
-  char* end = nullptr;
-  const long value = std::strtol(text.c_str(), &end, 10);
-  if (text.empty() || *end != 0 || value < least || value > 1000000)
-    throw ValueError("horngate launch: " + option + " must be a number of at least " +
-                     std::to_string(least) + "; got \"" + text + "\".");
-  return static_cast<int>(value);
-}
-
-LaunchOptions read(const Arguments& words) {
-  LaunchOptions out;
-  size_t at = 0;
-  const auto value = [&] {
-    if (at + 1 >= words.size())
-      throw ValueError("horngate launch: " + words[at] + " needs a value.\n" + kUsage);
-    return words[++at];
-  };
-  for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-'; ++at) {
-    const std::string& word = words[at];
-    if (word == "--") {
-      ++at;
-      break;
+/// mpirun in a process group of its own, which dies with this command. We read what it says on standard error.
+class Child {
+ public:
+  explicit Child(const std::vector<std::string>& command) {
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    int ends[2];
+    const pid_t parent = getpid();
+    if (pipe2(ends, O_CLOEXEC) != 0 || (pid_ = fork()) < 0)
+      throw RuntimeError(std::string("horngate launch: cannot start a process: ") +
+                         strerror(errno) + ".");
+    if (pid_ == 0) {
+      setpgid(0, 0);
+      prctl(PR_SET_PDEATHSIG, SIGTERM);
+      if (getppid() != parent) _exit(1);
+      dup2(ends[1], STDERR_FILENO);
+      sigset_t none;
+      sigemptyset(&none);
+      sigprocmask(SIG_SETMASK, &none, nullptr);
+      execv(argv[0], argv.data());
+      std::fprintf(stderr, "horngate launch: cannot run \"%s\": %s.\n", argv[0], strerror(errno));
+      _exit(127);
     }
-    if (word == "-n")
-      out.ranks = number_of(word, value(), 1);
-    else if (word == "-H")
-      out.hosts = value();
-    else if (word == "--restarts")
-      out.restarts = number_of(word, value(), 0);
-    else if (word == "--all-output")
-      out.all_output = true;
-    else if (word == "--elastic")
-      out.elastic = true;
-    else
-      throw ValueError("horngate launch: there is no option \"" + word + "\".\n" + kUsage);
+    ::close(ends[1]);
+    errors_ = ends[0];
+    fcntl(errors_, F_SETFL, O_NONBLOCK);
   }
-  out.program.assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
-  if (out.ranks == 0 || out.program.empty()) throw ValueError(kUsage);
-  return out;
-}
+  ~Child() { ::close(errors_); }
+  Child(const Child&) = delete;
 
-/// mpirun in a process group of its own, which dies with this command.
-pid_t start(const std::vector<std::string>& command) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  const pid_t parent = getpid(), child = fork();
-  if (child < 0)
-    throw RuntimeError(std::string("horngate launch: cannot start a process: ") + strerror(errno) +
-                       ".");
-  if (child > 0) return child;
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(1);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  execv(argv[0], argv.data());
-  std::fprintf(stderr, "horngate launch: cannot run \"%s\": %s.\n", argv[0], strerror(errno));
-  _exit(127);
-}
+  pid_t pid() const { return pid_; }
+  int errors() const { return errors_; }
 
-/// The signals that end a launch, as a file to wait for.
+  /// Shows what it says, and returns what the ranks report. After that errors() is -1 if that is all.
+  std::vector<Report> read() {
+    std::vector<Report> reports;
+    char data[8192];
+    ssize_t n = 0;
+    while (errors_ >= 0 &&
+           ((n = ::read(errors_, data, sizeof data)) > 0 || (n < 0 && errno == EINTR)))
+      if (n > 0) show(reader_.take({data, static_cast<size_t>(n)}, reports));
+    if (n == 0 && errors_ >= 0) {
+      show(reader_.rest());
+      ::close(std::exchange(errors_, -1));
+    }
+    return reports;
+  }
+
+ private:
+  static void show(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  }
+
+  pid_t pid_ = -1;
+  int errors_ = -1;
+  ReportReader reader_;
+};
+
+/// The signals that concern a launch, as a file to wait for.
 class Signals {
  public:
   Signals() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, s);
+    for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2}) sigaddset(&set, s);
     sigprocmask(SIG_BLOCK, &set, nullptr);
     fd_ = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   }
   ~Signals() { ::close(fd_); }
   Signals(const Signals&) = delete;
 
-  /// The next one, or 0 after so long.
-  int wait(std::chrono::milliseconds most) const {
-    pollfd p = {fd_, POLLIN, 0};
+  /// The next one, or 0 if none has come when `other` can be read, or after so long.
+  int wait(int other, std::chrono::milliseconds most) const {
+    pollfd p[] = {{fd_, POLLIN, 0}, {other, POLLIN, 0}};
     signalfd_siginfo info{};
-    if (poll(&p, 1, static_cast<int>(most.count())) <= 0) return 0;
-    return read(fd_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
+    poll(p, 2, static_cast<int>(most.count()));
+    return ::read(fd_, &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo) : 0;
   }
 
  private:
   int fd_;
 };
 
-struct Ending {
-  int code = 0;
-  bool is_interrupted = false;
-};
+/// One run of the program, until mpirun has ended.
+class Run {
+ public:
+  Run(const std::vector<std::string>& command, const LaunchOptions& options, const Signals& signals)
+      : child_(command), options_(options), signals_(signals) {}
 
-/// Waits for mpirun. When this command is told to end, mpirun gets a moment for ending the ranks; what it leaves ends
-/// because it is gone.
-Ending wait_for(pid_t child, const Signals& signals) {
-  Ending out;
-  Clock::time_point kill_at = Clock::time_point::max();
-  for (;;) {
+  struct Ending {
+    int code = 0;
+    bool is_interrupted = false;
+  };
+  Ending wait() {
     int status = 0;
-    if (waitpid(child, &status, WNOHANG) == child) {
-      out.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      return out;
+    for (bool is_over = false; !is_over;) {
+      const int caught = signals_.wait(child_.errors(), 100ms);
+      is_over = waitpid(child_.pid(), &status, WNOHANG) == child_.pid();
+      for (const Report& report : child_.read()) note(report);
+      if (caught == SIGUSR1 || caught == SIGUSR2) {
+        kill(child_.pid(), caught);  // which hands it on to the ranks
+      } else if (caught != 0 && caught != SIGCHLD && interrupted_ == 0) {
+        interrupted_ = caught;
+        end();
+      }
+      if (!is_over && Clock::now() > end_at_) end();
+      if (!is_over && Clock::now() > kill_at_) kill(-child_.pid(), SIGKILL);
     }
-    const int caught = signals.wait(100ms);
-    if (caught != 0 && caught != SIGCHLD && !out.is_interrupted) {
-      out.is_interrupted = true;
-      kill_at = Clock::now() + kPatience;
-      kill(child, SIGTERM);
-    }
-    if (Clock::now() > kill_at) kill(-child, SIGKILL);
+    for (const Report& report : child_.read()) note(report);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (interrupted_ != 0) return {128 + interrupted_, true};
+    const bool is_well = well_ == options_.ranks || (options_.elastic && well_ > 0);
+    return {is_well ? 0 : has_failed_ ? code_ : code, false};
   }
-}
+
+ private:
+  void note(const Report& report) {
+    if (report.is_well()) ++well_;
+    ++reports_;
+    // With --elastic ranks do not end before mpirun. Who ends well has met all others at the end, but for those that
+    // are lost together with their host, of whom nothing comes.
+    if (options_.elastic && reports_ == options_.ranks) end();
+    if (options_.elastic && report.is_well() && report.was_open)
+      end_at_ = std::min(end_at_, Clock::now() + kLastReports);
+    if (report.is_well() || report.is_told || interrupted_ != 0) return;
+    std::fprintf(stderr, "horngate launch: %s\n", report.text().c_str());
+    if (!has_failed_) code_ = report.code();
+    has_failed_ = true;
+    if (!options_.elastic || !report.was_open) end();
+  }
+
+  /// mpirun gets a moment for ending the ranks; what it leaves ends because it is gone.
+  void end() {
+    if (kill_at_ != Clock::time_point::max()) return;
+    kill_at_ = Clock::now() + kPatience;
+    kill(child_.pid(), SIGTERM);
+  }
+
+  Child child_;
+  const LaunchOptions& options_;
+  const Signals& signals_;
+  Clock::time_point end_at_ = Clock::time_point::max(), kill_at_ = Clock::time_point::max();
+  int interrupted_ = 0;  // by which signal
+  int reports_ = 0;      // ranks that ended
+  int well_ = 0;         // and those of them that ended well
+  bool has_failed_ = false;
+  int code_ = 0;  // of the rank that failed first
+};
 
 }  // namespace
 
 int launch(const Arguments& arguments) {
-  const LaunchOptions options = read(arguments);
+  const LaunchOptions options = read_launch_options(arguments);
   const Launcher launcher = find_launcher();
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const std::vector<std::string> command = launch_command(launcher, options, self);
   const Signals signals;
   for (int run = 0;; ++run) {
     setenv("HORNGATE_RESTART", std::to_string(run).c_str(), 1);
-    const Ending ending = wait_for(start(command), signals);
-    if (ending.is_interrupted) return 130;
-    if (ending.code == 0 || run == options.restarts) return ending.code;
+    const Run::Ending ending =
+        Run(launch_command(launcher, options, self), options, signals).wait();
+    if (ending.is_interrupted || ending.code == 0 || run == options.restarts) return ending.code;
     std::fprintf(stderr, "horngate launch: the program ended with code %d; start %d of %d.\n",
                  ending.code, run + 2, options.restarts + 1);
   }

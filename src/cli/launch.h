@@ -16,10 +16,14 @@ struct Launcher {
 struct LaunchOptions {
   int ranks = 0;
   std::string hosts;  // host:slots,..
+  std::string ssh;    // what reaches them; empty: ssh
   int restarts = 0;
   bool all_output = false, elastic = false;
   std::vector<std::string> program;
 };
+
+/// The words after `horngate launch`. Throws if they do not fit.
+LaunchOptions read_launch_options(const std::vector<std::string>& words);
 
 /// HORNGATE_MPI's, else that of an installed wheel, else the one on PATH. Throws with advice if there is none.
 Launcher find_launcher();

@@ -1,9 +1,11 @@
 // Which mpirun there is, and how it is told what to do.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
+#include <string_view>
 
 #include "child.h"
 #include "horngate/error.h"
@@ -45,6 +47,28 @@ fs::path program_on_path() {
   return {};
 }
 
+/// Names of the variables that ranks on other hosts get too: what is not a matter of a host, a session or a launcher.
+/// MPICH's mpirun hands on all of them by itself.
+std::vector<std::string> variables_for_others() {
+  std::vector<std::string> out;
+  for (char** one = environ; *one; ++one) {
+    const std::string_view entry = *one, name = entry.substr(0, entry.find('='));
+    const auto is_one_of = [&](std::initializer_list<std::string_view> beginnings) {
+      return std::any_of(beginnings.begin(), beginnings.end(),
+                         [&](std::string_view b) { return name.starts_with(b); });
+    };
+    const bool is_plain =
+        !name.empty() &&
+        name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_") ==
+            std::string_view::npos;
+    if (is_plain && !is_one_of({"HOSTNAME", "HOME",  "USER",   "LOGNAME", "SHELL", "SHLVL", "PWD",
+                                "OLDPWD",   "TERM",  "TMPDIR", "DISPLAY", "SSH_",  "XDG_",  "DBUS_",
+                                "SUDO_",    "OMPI_", "OPAL_",  "PMIX_",   "PRTE_", "PMI_",  "_"}))
+      out.emplace_back(name);
+  }
+  return out;
+}
+
 }  // namespace
 
 Launcher find_launcher() {
@@ -82,14 +106,24 @@ std::vector<std::string> launch_command(const Launcher& launcher, const LaunchOp
   };
   if (launcher.kind == Launcher::Kind::mpich) {
     if (!options.hosts.empty()) words.insert(words.end(), {"-hosts", options.hosts});
+    if (!options.ssh.empty())
+      words.insert(words.end(), {"-launcher", "ssh", "-launcher-exec", options.ssh});
     if (options.elastic) add({"-disable-auto-cleanup"});
   } else {
     // Threads are ours to place; more ranks than processors are the user's wish.
     add({"--bind-to", "none"});
-    if (!options.hosts.empty())
+    if (!options.hosts.empty()) {
       words.insert(words.end(), {"--host", options.hosts});
-    else
+      for (const std::string& name : variables_for_others())
+        words.insert(words.end(), {"-x", name});
+    } else {
       add({"--oversubscribe"});
+    }
+    if (!options.ssh.empty()) {
+      const bool is_5 = launcher.kind == Launcher::Kind::open_mpi_5;
+      words.insert(words.end(), {is_5 ? "--prtemca" : "--mca",
+                                 is_5 ? "plm_ssh_agent" : "plm_rsh_agent", options.ssh});
+    }
     if (geteuid() == 0) add({"--allow-run-as-root"});
     if (options.elastic && launcher.kind == Launcher::Kind::open_mpi_5) add({"--with-ft", "ulfm"});
     if (options.elastic && launcher.kind == Launcher::Kind::open_mpi_4)
@@ -97,6 +131,7 @@ std::vector<std::string> launch_command(const Launcher& launcher, const LaunchOp
   }
   words.insert(words.end(), {"-n", std::to_string(options.ranks), self, "rank"});
   if (options.all_output) words.push_back("--all-output");
+  if (options.elastic) words.push_back("--elastic");
   words.push_back("--");
   words.insert(words.end(), options.program.begin(), options.program.end());
   return words;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "commands.h"
 #include "horngate/cpus.h"
 #include "horngate/error.h"
+#include "reports.h"
 
 namespace horngate::cli {
 namespace {
@@ -102,6 +104,26 @@ class Stream {
   std::string text_;
 };
 
+/// A pipe on which the program says that it has met the other ranks.
+class Ready {
+ public:
+  Ready() {
+    struct stat is = {};
+    if (pipe2(ends_, O_NONBLOCK) != 0 || fstat(ends_[1], &is) != 0)
+      throw RuntimeError("horngate rank: no pipe.");
+    fcntl(ends_[0], F_SETFD, FD_CLOEXEC);
+    setenv("HG_RANK_READY", (std::to_string(ends_[1]) + ":" + std::to_string(is.st_ino)).c_str(),
+           1);
+  }
+  bool is_said() const {
+    char byte = 0;
+    return ::read(ends_[0], &byte, 1) == 1;
+  }
+
+ private:
+  int ends_[2];
+};
+
 pid_t start(const Arguments& program, const Stream& out, const Stream& err) {
   const pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -121,11 +143,12 @@ pid_t start(const Arguments& program, const Stream& out, const Stream& err) {
   _exit(127);
 }
 
-/// Until the program ends. Whoever started us being gone, or a signal, ends it: first like Ctrl-C, then for good.
-int watch(pid_t child, Stream& out, Stream& err, int signals) {
+/// Until the program ends. Whoever started us being gone, or a signal, ends it: first like Ctrl-C, then for good. Users'
+/// signals are for the program, unless a launcher has a meaning of its own for them.
+Report watch(pid_t child, Stream& out, Stream& err, int signals, bool passes_users) {
   const pid_t parent = getppid();
+  Report report;
   Clock::time_point kill_at = Clock::time_point::max();
-  int status = 0;
   bool has_out = true, has_err = true;
   for (bool is_over = false; !is_over;) {
     pollfd fds[] = {{signals, POLLIN, 0},
@@ -134,19 +157,34 @@ int watch(pid_t child, Stream& out, Stream& err, int signals) {
     poll(fds, 3, 100);
     signalfd_siginfo info{};
     bool ends = getppid() != parent;
-    while (read(signals, &info, sizeof info) == sizeof info)
-      ends = ends || info.ssi_signo != SIGCHLD;
+    while (read(signals, &info, sizeof info) == sizeof info) {
+      const int caught = static_cast<int>(info.ssi_signo);
+      const bool is_users = caught == SIGUSR1 || caught == SIGUSR2;
+      if (is_users && passes_users) kill(child, caught);
+      ends = ends || (caught != SIGCHLD && !is_users);
+    }
     if (ends && kill_at == Clock::time_point::max()) {
+      report.is_told = true;
       kill_at = Clock::now() + kPatience;
       kill(-child, SIGINT);
     }
     if (Clock::now() > kill_at) kill(-child, SIGKILL);
-    is_over = waitpid(child, &status, WNOHANG) == child;
+    is_over = waitpid(child, &report.status, WNOHANG) == child;
     has_out = has_out && out.take();
     has_err = has_err && err.take();
   }
   kill(-child, SIGKILL);  // what it started
-  return status;
+  return report;
+}
+
+/// Until whoever started us says so, or is gone.
+void linger(int signals, pid_t parent) {
+  for (signalfd_siginfo info{}; getppid() == parent;) {
+    pollfd fd = {signals, POLLIN, 0};
+    poll(&fd, 1, 100);
+    while (read(signals, &info, sizeof info) == sizeof info)
+      if (info.ssi_signo == SIGINT || info.ssi_signo == SIGTERM || info.ssi_signo == SIGHUP) return;
+  }
 }
 
 }  // namespace
@@ -155,35 +193,42 @@ int rank(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes == arguments.end() || dashes + 1 == arguments.end())
     throw ValueError("horngate rank: is started by `horngate launch`.");
-  const bool all = std::find(arguments.begin(), dashes, "--all-output") != dashes;
+  const auto has = [&](const char* word) {
+    return std::find(arguments.begin(), dashes, word) != dashes;
+  };
+  const bool all = has("--all-output"), elastic = has("--elastic");
   const int number = number_in({"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}, 0);
+  const pid_t parent = getppid();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   divide_threads();
   sigset_t set;
   sigemptyset(&set);
-  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&set, s);
+  for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGCHLD, SIGUSR1, SIGUSR2}) sigaddset(&set, s);
   sigprocmask(SIG_BLOCK, &set, nullptr);
   const int signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   Stream out(stdout, number, all || number == 0, all), err(stderr, number, all || number == 0, all);
+  const Ready ready;
   const pid_t child = start({dashes + 1, arguments.end()}, out, err);
   out.begin();
   err.begin();
-  const int status = watch(child, out, err, signals);
+  // MPICH's tells survivors by SIGUSR1 that a rank was lost; our watch does so too, and nothing has to handle it.
+  const bool passes_users = !elastic || std::getenv("OMPI_COMM_WORLD_RANK");
+  Report report = watch(child, out, err, signals, passes_users);
+  report.rank = number;
+  report.was_open = ready.is_said();
   out.take();
   err.take();
-  const bool has_failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
   out.end(false);
-  err.end(has_failed);
-  if (has_failed) {
-    char host[256] = {};
-    gethostname(host, sizeof host - 1);
-    const std::string how = WIFEXITED(status)
-                                ? "with code " + std::to_string(WEXITSTATUS(status))
-                                : std::string("by a signal: ") + strsignal(WTERMSIG(status));
-    std::fprintf(stderr, "horngate launch: rank %d (host %s) ended %s.\n", number, host,
-                 how.c_str());
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  err.end(!report.is_well() && !report.is_told);
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  report.host = host;
+  const std::string text = packed(report);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  // Each mpirun has its own ideas of when a rank that is gone ends all of them. `launch` knows who has ended.
+  if (elastic && !report.is_told) linger(signals, parent);
+  return report.code();
 }
 
 }  // namespace horngate::cli

@@ -1,0 +1,119 @@
+// The options of `horngate launch`.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "horngate/error.h"
+#include "launch.h"
+
+namespace horngate::cli {
+namespace {
+
+constexpr const char* kUsage =
+    "usage: horngate launch -n RANKS [-H HOST:SLOTS,..] [--ssh PROGRAM] [--restarts K] "
+    "[--all-output]\n"
+    "                       [--elastic] PROGRAM ARGUMENTS..\n"
+    "  -H            on these hosts, which have Horngate in the same folder; without it on this "
+    "one\n"
+    "  --ssh         what reaches them: PROGRAM HOST COMMAND..; without it ssh\n"
+    "  --restarts K  when a rank fails, starts the program again, up to K times (HORNGATE_RESTART "
+    "counts)\n"
+    "  --all-output  shows what all ranks print; without it rank 0's, and the end of a rank that "
+    "fails\n"
+    "  --elastic     the ranks that are left may go on when one is lost\n";
+
+constexpr int kMost = 1000000;
+
+/// -1 if it is none.
+int number(const std::string& text) {
+  char* end = nullptr;
+  const long value = std::strtol(text.c_str(), &end, 10);
+  return text.empty() || *end != 0 || value < 0 || value > kMost ? -1 : static_cast<int>(value);
+}
+
+int number_of(const std::string& option, const std::string& text, int least) {
+  const int value = number(text);
+  if (value < least)
+    throw ValueError("horngate launch: " + option + " must be a number of at least " +
+                     std::to_string(least) + "; got \"" + text + "\".");
+  return value;
+}
+
+/// How many ranks the hosts take; a host alone takes one.
+int slots_of(const std::string& hosts) {
+  int slots = 0;
+  std::istringstream all(hosts);
+  for (std::string one; std::getline(all, one, ',');) {
+    const size_t colon = one.find(':');
+    const int here = colon == std::string::npos ? 1 : number(one.substr(colon + 1));
+    if (one.empty() || colon == 0 || here < 1)
+      throw ValueError("horngate launch: -H must be HOST:SLOTS,HOST:SLOTS,..; got \"" + hosts +
+                       "\".");
+    slots += here;
+  }
+  return slots;
+}
+
+/// As execvp would.
+bool is_on_path(const std::string& program) {
+  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/bin:/usr/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (access(((folder.empty() ? "." : folder) + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+void check(LaunchOptions& o) {
+  if (!o.hosts.empty()) {
+    const int slots = slots_of(o.hosts);
+    if (o.ranks == 0) o.ranks = slots;
+    if (o.ranks > slots)
+      throw ValueError("horngate launch: -H must have a slot for each of " +
+                       std::to_string(o.ranks) + " ranks; got " + std::to_string(slots) + ".");
+  }
+  if (o.ranks == 0 || o.program.empty()) throw ValueError(kUsage);
+  // Once, instead of by every rank. What other hosts have they say themselves.
+  if (o.hosts.empty() && !is_on_path(o.program[0]))
+    throw ValueError("horngate launch: PROGRAM must be one that can be run; got \"" + o.program[0] +
+                     "\".");
+}
+
+}  // namespace
+
+LaunchOptions read_launch_options(const std::vector<std::string>& words) {
+  LaunchOptions out;
+  size_t at = 0;
+  const auto value = [&] {
+    if (at + 1 >= words.size())
+      throw ValueError("horngate launch: " + words[at] + " needs a value.\n" + kUsage);
+    return words[++at];
+  };
+  for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-'; ++at) {
+    const std::string& word = words[at];
+    if (word == "--") {
+      ++at;
+      break;
+    }
+    if (word == "-n")
+      out.ranks = number_of(word, value(), 1);
+    else if (word == "-H")
+      out.hosts = value();
+    else if (word == "--ssh")
+      out.ssh = value();
+    else if (word == "--restarts")
+      out.restarts = number_of(word, value(), 0);
+    else if (word == "--all-output")
+      out.all_output = true;
+    else if (word == "--elastic")
+      out.elastic = true;
+    else
+      throw ValueError("horngate launch: there is no option \"" + word + "\".\n" + kUsage);
+  }
+  out.program.assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
+  check(out);
+  return out;
+}
+
+}  // namespace horngate::cli
