@@ -39,5 +39,17 @@ else
   echo "no Python tests yet"
 fi
 
+# Several processes, where an MPI library is installed (`horngate comm install openmpi`): a minute; `make test-distributed` is
+# the long form. One after the other: these tests measure how fast a fault is noticed.
+comm="${HORNGATE_HOME:-$HOME/.horngate}/comm"
+if compgen -G "$comm/*/bin/mpirun" >/dev/null; then
+  echo "== Several processes"
+  HORNGATE_HOME="${comm%/comm}" HORNGATE_TEST_SHORT=1 .venv/bin/python -m pytest tests/distributed -q -rs -p no:cacheprovider \
+    --junitxml "$results/distributed/pytest.xml" || status=1
+  .venv/bin/python tools/test_totals.py "$results/distributed" || status=1
+else
+  echo "== Several processes: no MPI library is installed, not tested"
+fi
+
 .venv/bin/python tools/test_totals.py "$results" || status=1
 exit "$status"

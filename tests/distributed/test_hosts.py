@@ -93,6 +93,7 @@ def on(hosts, library, slots=2):
     }
 
 
+@slow
 @LAUNCHER
 def test_operations_between_hosts(library, hosts):
     code, text = run(

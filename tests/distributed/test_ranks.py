@@ -26,8 +26,9 @@ from distributed.ranks import (
 @LIBRARY
 @pytest.mark.parametrize("ranks", [1, 3] if SHORT else [1, 2, 3, 4])
 def test_random_operations(library, ranks):
-    code, text = run(library, ranks, WORKER, "cases", str(random.randrange(10**6)), "25")
-    assert code == 0 and len(re.findall(f"rank . of {ranks}: 25 cases", text)) == ranks, text
+    cases = 10 if SHORT else 25
+    code, text = run(library, ranks, WORKER, "cases", str(random.randrange(10**6)), str(cases))
+    assert code == 0 and len(re.findall(f"rank . of {ranks}: {cases} cases", text)) == ranks, text
 
 
 @pytest.mark.parametrize("ranks", [3] if SHORT else [2, 3, 4])
@@ -64,7 +65,8 @@ def test_a_rank_that_ends_or_gives_up_is_named(library, what, said):
 
 def fault(library, ranks, mode, number, options, victims=1):
     """Sends the signal to random ranks at random times; returns which, when the first, the code, what was printed."""
-    process = start(library, ranks, WORKER, mode, "4", options=("--all-output", *options))
+    seconds = "2" if SHORT else "4"
+    process = start(library, ranks, WORKER, mode, seconds, options=("--all-output", *options))
     pids = {}
     try:
         pids = read_pids(process, ranks)
