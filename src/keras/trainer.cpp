@@ -107,8 +107,13 @@ void Trainer::compile(const CompileOptions& options) {
   if (outputs_.size() > 1)
     for (const Output& o : outputs_)
       if (o.loss) names_.push_back(o.name + "_loss");
-  choose_metrics(options.metrics, false);
-  choose_metrics(options.weighted_metrics, true);
+  check_metrics(options.metrics);
+  check_metrics(options.weighted_metrics);
+  // Of each output first those, then these: names stand in the order of results.
+  for (size_t i = 0; i < outputs_.size(); ++i) {
+    choose_metrics(i, options.metrics, outputs_[i].metrics);
+    choose_metrics(i, options.weighted_metrics, outputs_[i].weighted);
+  }
 
   Tensor total;
   const auto add = [&total](const Tensor& loss) { total = total.defined() ? total + loss : loss; };
@@ -148,7 +153,7 @@ void Trainer::compile(const CompileOptions& options) {
   is_compiled_ = true;
 }
 
-void Trainer::choose_metrics(const MetricChoices& choices, bool are_weighted) {
+void Trainer::check_metrics(const MetricChoices& choices) const {
   for (const auto& [name, ignored] : choices.named())
     if (std::none_of(outputs_.begin(), outputs_.end(),
                      [&name = name](const Output& o) { return o.name == name; }))
@@ -157,18 +162,20 @@ void Trainer::choose_metrics(const MetricChoices& choices, bool are_weighted) {
     throw ValueError("compile: metrics must be a list for each of " +
                      std::to_string(outputs_.size()) + " outputs; got " +
                      std::to_string(choices.each().size()) + ".");
-  for (size_t i = 0; i < outputs_.size(); ++i) {
-    Output& o = outputs_[i];
-    if (!o.loss) continue;
-    MetricChoices::List list = choices.each().empty() ? choices.all() : choices.each()[i];
-    if (const auto found = choices.named().find(o.name); found != choices.named().end())
-      list = found->second;
-    for (const Metric& choice : list) {
-      const Metric metric = choice.resolved(o.loss, o.value.shape());
-      metric.set_name(unique_name(metric.name(), o));
-      names_.push_back(metric.name());
-      (are_weighted ? o.weighted : o.metrics).push_back(metric);
-    }
+}
+
+void Trainer::choose_metrics(size_t output, const MetricChoices& choices,
+                             std::vector<Metric>& chosen) {
+  const Output& o = outputs_[output];
+  if (!o.loss) return;
+  MetricChoices::List list = choices.each().empty() ? choices.all() : choices.each()[output];
+  if (const auto found = choices.named().find(o.name); found != choices.named().end())
+    list = found->second;
+  for (const Metric& choice : list) {
+    const Metric metric = choice.resolved(o.loss, o.value.shape());
+    metric.set_name(unique_name(metric.name(), o));
+    names_.push_back(metric.name());
+    chosen.push_back(metric);
   }
 }
 

@@ -65,7 +65,9 @@ class Trainer {
     Tensor target = {}, sample_weight = {};
     std::vector<Metric> metrics = {}, weighted = {};
   };
-  void choose_metrics(const MetricChoices& choices, bool are_weighted);
+  void check_metrics(const MetricChoices& choices) const;
+  /// Those of one output, resolved and named.
+  void choose_metrics(size_t output, const MetricChoices& choices, std::vector<Metric>& chosen);
   Function make_step(bool trains);
   std::vector<double> run(bool trains, const Feeds& batch);
   std::string unique_name(const std::string& name, const Output& output) const;

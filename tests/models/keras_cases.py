@@ -144,15 +144,39 @@ def run(written):
             return json.load(f)
 
 
-def run_steps(steps, folder):
-    """What the steps of a program give in C++ (tests/models/tools/model_runner.cpp)."""
-    case, result = Path(folder) / "case.json", Path(folder) / "result.json"
-    case.write_text(json.dumps([steps]))
+def all_steps(cases, folder):
+    """What C++ does with each list of steps, all in one process."""
+    case, result = folder / "cases.json", folder / "results.json"
+    case.write_text(json.dumps(cases))
     environment = dict(os.environ, KERAS_BACKEND="native", HORNGATE_NO_CONFIG_WRITE="1")
     command = [runner("model_runner"), str(case), str(result)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, (done.returncode, done.stderr)
-    got = json.loads(result.read_text())[0]
+    return json.loads(result.read_text())
+
+
+def agree(ours, theirs, said, tolerance=2e-5):
+    assert len(ours) == len(theirs), said
+    for a, b in zip(ours, theirs):
+        a = array_of(a) if isinstance(a, dict) else np.asarray(a)
+        assert a.shape == np.shape(b), said
+        scale = np.max(np.abs(b), initial=0.0)
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * (1 + scale), err_msg=said)
+
+
+def equal(ours, theirs, said):
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(array_of(a), b, err_msg=said)
+
+
+def without_seeds(config):
+    """Keras counts them up when it initialises."""
+    return re.sub(r'"seed": \d+', '"seed": 0', json.dumps(plain(config), sort_keys=True))
+
+
+def run_steps(steps, folder):
+    """What the steps of a program give in C++ (tests/models/tools/model_runner.cpp)."""
+    (got,) = all_steps([steps], Path(folder))
     assert not isinstance(got, dict), got["error"]
     return got
 

@@ -6,8 +6,6 @@ not the default, shape of the input.
 """
 
 import json
-import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +18,7 @@ import keras_cases  # noqa: E402
 import test_keras_layers_convolutional as convolutional  # noqa: E402
 import test_keras_layers_recurrent as recurrent  # noqa: E402
 from draws_spatial import Draw  # noqa: E402
+from keras_cases import agree, all_steps, equal, without_seeds  # noqa: E402
 from keras import backend as K  # noqa: E402
 from keras import layers, models, optimizers  # noqa: E402
 
@@ -77,35 +76,6 @@ def drawn(index):
     name, rank, weights = kinds[index % 3]
     model, inputs, _ = convolutional.convolution(Draw(name, 500 + index), name, rank, weights)
     return model, inputs if isinstance(inputs, list) else [inputs]
-
-
-def all_steps(cases, folder):
-    """What C++ does with each list of steps, all in one process."""
-    case, result = folder / "cases.json", folder / "results.json"
-    case.write_text(json.dumps(cases))
-    subprocess.run([keras_cases.runner("model_runner"), case, result], check=True, timeout=600)
-    return json.loads(result.read_text())
-
-
-def agree(ours, theirs, said, tolerance=2e-5):
-    assert len(ours) == len(theirs), said
-    for a, b in zip(ours, theirs):
-        a = keras_cases.array_of(a) if isinstance(a, dict) else np.asarray(a)
-        assert a.shape == np.shape(b), said
-        scale = np.max(np.abs(b), initial=0.0)
-        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * (1 + scale), err_msg=said)
-
-
-def equal(ours, theirs, said):
-    for a, b in zip(ours, theirs, strict=True):
-        np.testing.assert_array_equal(keras_cases.array_of(a), b, err_msg=said)
-
-
-def without_seeds(config):
-    """Keras counts them up when it initialises."""
-    return re.sub(
-        r'"seed": \d+', '"seed": 0', json.dumps(keras_cases.plain(config), sort_keys=True)
-    )
 
 
 def go_round(made, folder):

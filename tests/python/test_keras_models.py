@@ -286,6 +286,66 @@ def test_several_inputs_and_outputs(tmp_path):
     assert got[5].rstrip("\n").split("\n") == lines
 
 
+def test_names_of_metrics_stand_in_the_order_of_their_values(tmp_path):
+    """Of each output first the metrics, then the weighted ones."""
+    x, y = data()
+    model = several()
+    model.compile(
+        "sgd",
+        ["categorical_crossentropy", "mse"],
+        metrics=[["accuracy"], ["mae"]],
+        weighted_metrics=[["categorical_crossentropy"], ["logcosh"]],
+    )
+    path = str(tmp_path / "several.h5")
+    model.save(path)
+    xs, ys, weights = [x, x[::-1].copy()], [y, x[:, :1] * 2], [x[:, 1], x[:, 2]]
+    steps = [
+        {"do": "load", "path": path},
+        {"do": "names"},
+        {"do": "test", "x": said(*xs), "y": said(*ys), "sample_weight": said(*weights)},
+    ]
+    _, names, values = run(steps, tmp_path)
+    wanted = model.test_on_batch(xs, ys, sample_weight=weights)
+    assert names == model.metrics_names and len(set(np.round(wanted, 4))) == len(wanted)
+    np.testing.assert_allclose(values, wanted, rtol=1e-5)
+
+
+def test_losses_inside_of_time_distributed(tmp_path):
+    """That of the layer counts, those of layers in a model do not: so it is in Keras."""
+    inner = models.Sequential(
+        [layers.Dense(3, activity_regularizer="l2", kernel_regularizer="l1", input_shape=(4,))]
+    )
+    x = layers.Input((5, 4))
+    y = layers.TimeDistributed(inner)(x)
+    y = layers.TimeDistributed(layers.Dense(2, activity_regularizer="l2"))(y)
+    z = layers.Reshape((5, 4, 1))(x)
+    z = layers.TimeDistributed(layers.TimeDistributed(layers.Dense(2, activity_regularizer="l2")))(
+        z
+    )
+    model = models.Model(x, [y, z])
+    model.compile("sgd", "mse")
+    path = str(tmp_path / "net.h5")
+    model.save(path)
+    random = np.random.RandomState(3)
+    a, b, c = (random.rand(6, *s).astype("float32") for s in [(5, 4), (5, 2), (5, 4, 2)])
+    got = run(
+        [{"do": "load", "path": path}, {"do": "test", "x": said(a), "y": said(b, c)}], tmp_path
+    )
+    np.testing.assert_allclose(got[1], model.test_on_batch(a, [b, c]), rtol=1e-5)
+
+
+def test_summary_of_a_row_with_two_outputs(tmp_path):
+    x = layers.Input((6,))
+    y = layers.Dense(5)(x)
+    model = models.Model(x, [y, layers.Dense(2)(y)])
+    path = str(tmp_path / "net.h5")
+    model.save(path)
+    lines = []
+    model.summary(print_fn=lines.append)
+    got = run([{"do": "load", "path": path}, {"do": "summary"}], tmp_path)
+    assert got[1].rstrip("\n").split("\n") == lines
+
+
 def test_weights_of_samples_and_classes(tmp_path):
     x, y = data()
     model = classifier("sgd")

@@ -84,7 +84,7 @@ class HORNGATE_API Call {
   /// What a layer inside of this one added.
   void take(Call&& inner);
 
-  const Tensors& losses() const { return losses_; }
+  Tensors& losses() { return losses_; }
   std::vector<OwnedUpdate>& updates() { return updates_; }
   const std::vector<Update>& state_updates() const { return state_updates_; }
 

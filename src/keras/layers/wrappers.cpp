@@ -26,6 +26,7 @@ class TimeDistributedBody final : public Body {
     if (layer_->is_stateful())
       throw ValueError("TimeDistributed: layer must not be stateful; got " + layer_->name() + ".");
     input_spec = {{.min_ndim = 3}};
+    activity_regularizer = layer_->activity();
   }
   std::string class_name() const override { return "TimeDistributed"; }
   bool supports_masking() const override { return true; }
@@ -65,10 +66,8 @@ class TimeDistributedBody final : public Body {
   Tensors call(Call& c) override {
     const bool fixed = c.x().shape()[0].known();
     const Tensor y = fixed ? looped(c.x()) : at_once(c);
-    if (const Regularizer& loss = layer_->activity()) {
-      c.add_loss(loss(y));
-      if (fixed) c.add_loss(loss(y));  // Keras counts it twice
-    }
+    if (fixed && activity_regularizer)
+      c.add_loss(activity_regularizer(y));  // Keras counts it twice
     return {y};
   }
   Tensors compute_mask(const Tensors& in, const Tensors& masks) override {
@@ -94,8 +93,8 @@ class TimeDistributedBody final : public Body {
                        std::to_string(results.size()) + ".");
     return results[0];
   }
-  /// The number of samples matters: one time step after the other. As in Keras, updates and losses of the inside do not
-  /// leave the loop.
+  /// The number of samples matters: one time step after the other. As in Keras, updates of the inside do not leave the
+  /// loop, nor do losses here and there, but for the layer's own.
   Tensor looped(const Tensor& x) const {
     const auto step = [&](const Tensor& now, const Tensors&) {
       Call inner;
@@ -111,6 +110,7 @@ class TimeDistributedBody final : public Body {
     inner.masks = {inner_mask(c.mask())};
     const Tensor y = one_result(inner);
     for (OwnedUpdate& update : inner.updates()) update.owners.push_back(layer_.get());
+    inner.losses().clear();
     c.take(std::move(inner));
     return reshaped(y, {-1, size_of(c.x(), 1)}, y, 1);
   }

@@ -1,6 +1,6 @@
 // What a program does with models, as Python says: model_runner CASES.json RESULTS.json. A case is a list of steps, each an
 // object with "do" ("load", "from_json", "train", "test", "predict", "fit", "evaluate", "save", "save_weights",
-// "load_weights", "summary", "weights", "optimizer_weights"); the result is a list of what they gave.
+// "load_weights", "summary", "weights", "optimizer_weights", "floatx", ..); the result is a list of what they gave.
 #include "arrays.h"
 
 namespace {
@@ -58,6 +58,11 @@ class Runner {
         }
       model_ = load_model(text("path"), {.lambdas = lambdas, .compile = flag("compile", true)});
       return {};
+    }
+    if (what == "floatx") {
+      DType floatx{};
+      from_json(step.at("dtype", "step"), floatx, "dtype");
+      return set_floatx(floatx), Json();
     }
     if (what == "from_json") return model_ = model_from_json(text("text")), Json();
     if (what == "to_json") return model_.to_json();
