@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "horngate/function.h"
 #include "horngate/keras/layers_recurrent.h"
@@ -92,37 +93,84 @@ void from_cudnn(Body& layer, std::vector<SavedWeight>& w) {
     w[i] = {w[i].name, arrays[i].dims(), [a = arrays[i]] { return a; }};
 }
 
+/// Whether files have the weights of its parts: cells of these are parts, but files have the weights of the layer.
+bool is_made_of_parts(const Body& layer) {
+  const std::string name = layer.class_name();
+  const bool is_whole = name == "LSTM" || name == "GRU" || name == "CuDNNLSTM" ||
+                        name == "CuDNNGRU" || name == "ConvLSTM2D";
+  return !is_whole && !layer.parts().empty();
+}
+
+/// The layers that own weights, in layers that are made of others.
+std::vector<std::shared_ptr<Body>> leaves_of(const Body& layer) {
+  std::vector<std::shared_ptr<Body>> leaves;
+  for (const auto& part : layer.parts()) {
+    if (!is_made_of_parts(*part)) {
+      leaves.push_back(part);
+      continue;
+    }
+    const auto inner = leaves_of(*part);
+    leaves.insert(leaves.end(), inner.begin(), inner.end());
+  }
+  return leaves;
+}
+
+/// Weights of inner layers, wherever they stand: at each depth what is trained comes first.
+std::vector<SavedWeight> converted_leaves(Body& layer, std::vector<SavedWeight> weights,
+                                          const std::string& keras_version,
+                                          const std::string& backend) {
+  std::unordered_map<const Node*, std::vector<size_t>> places;
+  const std::vector<Weight> wanted = layer.weights();
+  for (size_t i = 0; i < wanted.size(); ++i) places[wanted[i].variable.node()].push_back(i);
+  for (const auto& leaf : leaves_of(layer)) {
+    const std::vector<Weight> own = leaf->weights();
+    std::vector<SavedWeight> mine;
+    for (const Weight& w : own) mine.push_back(weights[places.at(w.variable.node()).front()]);
+    mine = converted(*leaf, std::move(mine), keras_version, backend);
+    for (size_t i = 0; i < own.size(); ++i)
+      for (const size_t place : places.at(own[i].variable.node())) weights[place] = mine[i];
+  }
+  return weights;
+}
+
+/// Keras 1 kept the gates apart, unless told otherwise: then there are more weights. First what inner layers train, then the
+/// rest.
+std::vector<SavedWeight> joined_parts(Body& layer, const std::vector<SavedWeight>& weights,
+                                      const std::string& keras_version,
+                                      const std::string& backend) {
+  std::vector<SavedWeight> result;
+  size_t at = 0;
+  const auto take = [&](Body& part, size_t n) {
+    const std::string inner = part.class_name();
+    if (n == 3 && (inner == "LSTM" || inner == "ConvLSTM2D")) n = 12;
+    if (n == 3 && inner == "GRU") n = 9;
+    n = std::min(n, weights.size() - at);
+    const auto begin = weights.begin() + static_cast<ptrdiff_t>(at);
+    for (SavedWeight& w :
+         converted(part, {begin, begin + static_cast<ptrdiff_t>(n)}, keras_version, backend))
+      result.push_back(std::move(w));
+    at += n;
+  };
+  const std::vector<std::shared_ptr<Body>> parts = layer.parts();
+  for (const auto& part : parts) take(*part, part->trainable_weights().size());
+  for (const auto& part : parts) take(*part, part->non_trainable_weights().size());
+  for (; at < weights.size(); ++at) result.push_back(weights[at]);
+  return result;
+}
+
 }  // namespace
 
 std::vector<SavedWeight> converted(Body& layer, std::vector<SavedWeight> weights,
                                    const std::string& keras_version, const std::string& backend) {
+  if (is_made_of_parts(layer)) {
+    if (weights.size() == layer.weights().size())
+      return converted_leaves(layer, std::move(weights), keras_version, backend);
+    if (keras_version.starts_with("1")) return joined_parts(layer, weights, keras_version, backend);
+    return weights;
+  }
   const std::string name = layer.class_name();
-  // Their cells are parts, but files have the weights of the layer.
   const bool is_gated =
       name == "LSTM" || name == "GRU" || name == "CuDNNLSTM" || name == "CuDNNGRU";
-  const std::vector<std::shared_ptr<Body>> parts = layer.parts();
-  if (!parts.empty() && !is_gated && name != "ConvLSTM2D") {
-    // First what inner layers train, then the rest.
-    std::vector<SavedWeight> result;
-    size_t at = 0;
-    const bool is_old = keras_version.starts_with("1") && weights.size() != layer.weights().size();
-    const auto take = [&](Body& part, size_t n) {
-      // Keras 1 kept the gates apart, unless told otherwise.
-      const std::string inner = part.class_name();
-      if (is_old && n == 3 && (inner == "LSTM" || inner == "ConvLSTM2D")) n = 12;
-      if (is_old && n == 3 && inner == "GRU") n = 9;
-      n = std::min(n, weights.size() - at);
-      const auto begin = weights.begin() + static_cast<ptrdiff_t>(at);
-      for (SavedWeight& w :
-           converted(part, {begin, begin + static_cast<ptrdiff_t>(n)}, keras_version, backend))
-        result.push_back(std::move(w));
-      at += n;
-    };
-    for (const auto& part : parts) take(*part, part->trainable_weights().size());
-    for (const auto& part : parts) take(*part, part->non_trainable_weights().size());
-    for (; at < weights.size(); ++at) result.push_back(weights[at]);
-    return result;
-  }
   if (keras_version.starts_with("1")) from_keras_1(layer, weights);
   if (is_gated) from_cudnn(layer, weights);
   if (is_convolution(name) && backend == "theano") {
@@ -139,13 +187,8 @@ Arrays state_of_keras_1(const Arrays& state, const SavedWeights& saved,
     std::string name;
     size_t layer, weight;
   };
-  std::vector<std::pair<const SavedLayer*, Body*>> pairs;
-  for (const SavedLayer& from : saved.layers)
-    if (!from.weights.empty()) pairs.emplace_back(&from, nullptr);
-  size_t at = 0;
-  for (const auto& layer : layers)
-    if (!layer->weights().empty() && at < pairs.size()) pairs[at++].second = layer.get();
-  if (state.empty() || at != pairs.size()) return state;
+  if (state.empty()) return state;
+  const std::vector<std::pair<const SavedLayer*, Body*>> pairs = pairs_of(saved, layers);
   std::vector<Place> trained;
   for (size_t i = 0; i < pairs.size(); ++i) {
     const auto& [from, layer] = pairs[i];

@@ -86,25 +86,29 @@ void Network::map_graph() {
   Walk walk = walk_from(outputs_);
   std::unordered_map<const CallNode*, int64_t> depth_of;
   std::unordered_map<const Body*, int64_t> depth_of_layer;
+  nodes_.clear();
+  const auto depth_at = [&](const Node& node) -> int64_t& {
+    const auto [found, is_new] = depth_of.try_emplace(node.get(), 0);
+    if (is_new) nodes_.push_back(node);  // those of one depth stay in this order
+    return found->second;
+  };
   for (size_t i = walk.finished.size(); i-- > 0;) {
     const Node& node = walk.finished[i];
     int64_t& of_layer = depth_of_layer[node->layer.get()];
-    const int64_t depth = std::max(depth_of[node.get()], of_layer);
+    const int64_t depth = std::max(depth_at(node), of_layer);
     of_layer = depth;
-    depth_of[node.get()] = depth;
+    depth_at(node) = depth;
     for (const Value& input : node->inputs) {
-      int64_t& before = depth_of[input.node().get()];
+      int64_t& before = depth_at(input.node());
       before = std::max(before, depth + 1);
     }
   }
   for (const Value& input : inputs_) {
     if (depth_of.contains(input.node().get())) continue;
-    depth_of[input.node().get()] = 0;
+    (void)depth_at(input.node());
     depth_of_layer[input.node()->layer.get()] = 0;
     walk.met.emplace(input.node()->layer.get(), 0);
-    walk.finished.push_back(input.node());
   }
-  nodes_ = walk.finished;
   std::stable_sort(nodes_.begin(), nodes_.end(), [&](const Node& a, const Node& b) {
     return depth_of[a.get()] > depth_of[b.get()];
   });

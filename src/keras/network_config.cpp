@@ -95,6 +95,33 @@ Json Network::functional_config() const {
   return config;
 }
 
+namespace {
+
+/// Whether a Sequential begins with a Merge of models, as only Keras 1 has it.
+bool begins_with_models(const Json::List& layers) {
+  return !layers.empty() && layers[0].at("class_name", "layer") == Json("Merge") &&
+         layers[0].at("config", "Merge").find("layers");
+}
+
+/// Such a Sequential as a graph: the layers of the models, the Merge, the rest.
+std::shared_ptr<Network> joined_models(const Json::List& layers, const LoadContext& context) {
+  Values inputs, ends;
+  for (const Json& description :
+       layers[0].at("config", "Merge").at("layers", "Merge").as_list("Merge: layers")) {
+    const auto body = layer_from(description, context);
+    const auto* model = dynamic_cast<const Network*>(body.get());
+    if (!model || !model->has_graph() || model->outputs().size() != 1)
+      throw ValueError("Merge: layers must be models of one output that know their inputs; got " +
+                       body->name() + ".");
+    inputs.insert(inputs.end(), model->inputs().begin(), model->inputs().end());
+    ends.push_back(model->outputs()[0]);
+  }
+  for (const Json& description : layers) ends = {Layer(layer_from(description, context))(ends)};
+  return std::make_shared<Network>(inputs, ends);
+}
+
+}  // namespace
+
 std::shared_ptr<Network> Network::sequential_from_config(const Json& config,
                                                          const LoadContext& context) {
   auto network = std::make_shared<Network>();
@@ -105,9 +132,12 @@ std::shared_ptr<Network> Network::sequential_from_config(const Json& config,
     if (const Json* name = config.find("name")) options.name = name->as_string("Sequential: name");
     layers = &config.at("layers", "Sequential");
   }
+  const Json::List& descriptions = layers->as_list("Sequential: layers");
+  if (begins_with_models(descriptions)) network = joined_models(descriptions, context);
   network->set_options(options);
+  if (!network->is_sequential()) return network;
   Layers added;
-  for (const Json& description : layers->as_list("Sequential: layers")) {
+  for (const Json& description : descriptions) {
     // tf.keras lists the InputLayer; here the first layer knows the shape.
     if (description.at("class_name", "layer") == Json("InputLayer")) {
       const Json& input = description.at("config", "InputLayer");
@@ -117,11 +147,6 @@ std::shared_ptr<Network> Network::sequential_from_config(const Json& config,
       network->expected_input_ = shape;
       continue;
     }
-    if (description.at("config", "layer").find("layers") &&
-        description.at("class_name", "layer") == Json("Merge"))
-      throw NotImplementedError(
-          "Sequential: begins with a Merge of models, as only Keras 1 has it; load it there and "
-          "save it as a Model.");
     added.emplace_back(layer_from(description, context));
   }
   network->add(added);

@@ -25,6 +25,7 @@ const LayerTable& table() {
     add_embedding_layers(t);
     add_recurrent_layers(t);
     add_wrapper_layers(t);
+    add_keras_1_layers(t);
     return t;
   }();
   return kTable;

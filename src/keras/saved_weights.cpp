@@ -167,6 +167,30 @@ class Matcher {
 
 }  // namespace
 
+std::vector<std::pair<const SavedLayer*, Body*>> pairs_of(
+    const SavedWeights& saved, const std::vector<std::shared_ptr<Body>>& layers) {
+  std::vector<const SavedLayer*> with;
+  for (const SavedLayer& layer : saved.layers)
+    if (!layer.weights.empty()) with.push_back(&layer);
+  std::vector<std::pair<const SavedLayer*, Body*>> pairs;
+  for (const auto& layer : layers)
+    if (!layer->weights().empty()) pairs.emplace_back(nullptr, layer.get());
+  if (with.size() != pairs.size())
+    throw ValueError(saved.file + ": has " + std::to_string(with.size()) +
+                     " layers with weights; the model has " + std::to_string(pairs.size()) + ".");
+  const auto named = [&](const Body& layer) -> const SavedLayer* {
+    for (const SavedLayer* from : with)
+      if (from->name == layer.name()) return from;
+    return nullptr;
+  };
+  const bool by_name =
+      saved.keras_version.starts_with("1") &&
+      std::ranges::all_of(pairs, [&](const auto& pair) { return named(*pair.second); });
+  for (size_t i = 0; i < pairs.size(); ++i)
+    pairs[i].first = by_name ? named(*pairs[i].second) : with[i];
+  return pairs;
+}
+
 Assignments match_weights(const SavedWeights& saved,
                           const std::vector<std::shared_ptr<Body>>& layers,
                           const LoadWeightsOptions& options) {
@@ -178,16 +202,7 @@ Assignments match_weights(const SavedWeights& saved,
           matcher.add(from, *layer);
     return matcher.take();
   }
-  std::vector<const SavedLayer*> with;
-  for (const SavedLayer& layer : saved.layers)
-    if (!layer.weights.empty()) with.push_back(&layer);
-  std::vector<Body*> wanted;
-  for (const auto& layer : layers)
-    if (!layer->weights().empty()) wanted.push_back(layer.get());
-  if (with.size() != wanted.size())
-    throw ValueError(saved.file + ": has " + std::to_string(with.size()) +
-                     " layers with weights; the model has " + std::to_string(wanted.size()) + ".");
-  for (size_t i = 0; i < with.size(); ++i) matcher.add(*with[i], *wanted[i]);
+  for (const auto& [from, layer] : pairs_of(saved, layers)) matcher.add(*from, *layer);
   return matcher.take();
 }
 

@@ -40,6 +40,11 @@ SavedWeights read_safetensors_weights(const std::string& file);
 /// A data set as an array.
 Array read_array(const files::hdf5::Dataset& data);
 
+/// The layers that have weights, each with what is saved of it: by the order in the file, or by name where a file of Keras 1
+/// has the layers of models one after the other. ValueError if there are more or fewer.
+std::vector<std::pair<const SavedLayer*, Body*>> pairs_of(
+    const SavedWeights& saved, const std::vector<std::shared_ptr<Body>>& layers);
+
 /// Which saved array each weight of the layers gets: by the order of layers, or by their names. ValueError, with file,
 /// layer and weight, if something does not fit.
 using Assignments = std::vector<std::pair<Variable, std::function<Array()>>>;

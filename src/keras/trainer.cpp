@@ -189,9 +189,11 @@ Function Trainer::make_step(bool trains) {
   std::vector<Update> updates = metric_updates_;
   for (const Update& u : network_.state_updates()) updates.push_back(u);
   if (trains) {
-    for (const auto& node : network_.nodes())
-      for (const OwnedUpdate& u : node->updates)
-        if (network_.trainable() && happens(u)) updates.push_back(u.update);
+    // Layer by layer as in Keras: what a layer that is called twice saw last weighs most in its averages.
+    for (const auto& layer : network_.layers())
+      for (const auto& node : network_.nodes_of(*layer))
+        for (const OwnedUpdate& u : node->updates)
+          if (network_.trainable() && happens(u)) updates.push_back(u.update);
     for (const Update& u : options_.optimizer.get_updates(total_loss_, trained_))
       updates.push_back(u);
   }

@@ -94,6 +94,8 @@ class Case:
             raise Unfit("no loss")
         self.x = feeds(d, d, self.count)
         self.y = targets(d, self.model, wanted, self.count)
+        if sum(a.size for a in [*self.x, *self.y]) > 20_000:
+            raise Unfit("much data")
         self.weights = sample_weights(d, self.y, wanted, modes) if d.chance() else None
         self.classes = None
         if len(wanted) == 1 and self.y[0].ndim == 2 and wanted[0] in ("softmax", "sparse"):

@@ -250,6 +250,17 @@ def merges():
     )
 
 
+@net(optimizer="sgd")
+def cosines():
+    a, b = L.Input((4,)), L.Input((4,))
+    y = L.Flatten()(L.merge([a, b], mode="cos", dot_axes=1))
+    return (
+        models.Model([a, b], L.Dense(2)(y)),
+        [numbers(6, 4), numbers(6, 4, seed=4)],
+        [numbers(6, 2)],
+    )
+
+
 @net()
 def two_branches():
     left = row(L.Dense(4, input_dim=5), L.Activation("tanh"))
@@ -263,7 +274,15 @@ def two_branches():
 @net()
 def old_dense():
     return (
-        row(L.MaxoutDense(4, nb_feature=3, input_dim=5), L.Highway(), L.Dense(2)),
+        row(
+            L.MaxoutDense(4, nb_feature=3, W_regularizer="l2", input_dim=5),
+            L.Highway(activation="tanh", b_constraint="maxnorm"),
+            L.Highway(bias=False),
+            L.RepeatVector(3),
+            L.core.TimeDistributedDense(2, activation="tanh"),
+            L.Flatten(),
+            L.Dense(2),
+        ),
         [numbers(6, 5)],
         [numbers(6, 2)],
     )

@@ -179,6 +179,57 @@ def test_frozen_layers_in_nested_models(tmp_path):
     np.testing.assert_allclose(again.train_on_batch(x, y), model.train_on_batch(x, y), rtol=1e-5)
 
 
+def test_frozen_layers_two_models_deep(tmp_path):
+    """At each depth what is trained comes first, so the weights of a recurrent layer stand behind those of others."""
+    x, y = data(n=8)
+    inside = models.Sequential(
+        [layers.Reshape((6, 1), input_shape=(6,)), layers.LSTM(4), layers.Dense(5)]
+    )
+    inside.layers[2].trainable = False
+    middle = models.Sequential([inside, layers.Dense(3), layers.PReLU()])
+    middle.layers[1].trainable = False
+    row = models.Sequential([layers.RepeatVector(2, input_shape=(6,))])
+    model = models.Sequential(
+        [row, layers.TimeDistributed(middle), layers.Flatten(), layers.Dense(3)]
+    )
+    model.compile("adam", "mse")
+    model.train_on_batch(x, y)
+    first, second = str(tmp_path / "first.h5"), str(tmp_path / "second.h5")
+    model.save(first)
+    train = {"do": "train", "x": said(x), "y": said(y)}
+    got = run(
+        [{"do": "load", "path": first}, {"do": "weights"}, train, {"do": "save", "path": second}],
+        tmp_path,
+    )
+    for a, b in zip(got[1], model.get_weights(), strict=True):
+        np.testing.assert_array_equal(keras_cases.array_of(a), b)
+    np.testing.assert_allclose(got[2], [model.train_on_batch(x, y)], rtol=1e-5)
+    close(models.load_model(second).get_weights(), model.get_weights())
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_normalisation_that_is_called_twice(inside, tmp_path):
+    """Of two updates of its averages the later one weighs more; which that is, Keras's order of layers and calls says."""
+    x = layers.Input((6,))
+    normalise, wide = layers.BatchNormalization(momentum=0.5), layers.Dense(6)
+    late, early = normalise(layers.Activation("tanh")(wide(x))), normalise(x)
+    if inside:
+        two = models.Model(x, [layers.ReLU()(early), layers.ELU()(late)])
+        x = layers.Input((6,))
+        early, late = two(x)
+    net = models.Model(x, layers.Subtract()([early, late]))
+    net.compile("sgd", "mse")
+    path = str(tmp_path / "net.h5")
+    net.save(path)
+    a, b = data(classes=6)
+    train = {"do": "train", "x": said(a), "y": said(b)}
+    got = run([{"do": "load", "path": path}, train, train, {"do": "weights"}], tmp_path)
+    np.testing.assert_allclose(
+        np.ravel(got[1:3]), [net.train_on_batch(a, b) for _ in range(2)], rtol=1e-5
+    )
+    close(got[3], net.get_weights())
+
+
 def test_a_frozen_model_inside_of_another(tmp_path):
     """As that of a GAN. Keras forgets that it was frozen, C++ writes it down."""
     x, y = data()

@@ -112,5 +112,6 @@ void add_pooling_layers(LayerTable& table);
 void add_embedding_layers(LayerTable& table);
 void add_recurrent_layers(LayerTable& table);
 void add_wrapper_layers(LayerTable& table);
+void add_keras_1_layers(LayerTable& table);
 
 }  // namespace horngate::keras

@@ -341,6 +341,7 @@ Layer ActivityRegularization(const ActivityRegularizationOptions& o) {
 
 void add_core_layers(LayerTable& t) {
   t["Dense"] = make_from<DenseBody>;
+  t["TimeDistributedDense"] = make_from<DenseBody>;  // of Keras 1
   t["Activation"] = make_from<ActivationBody>;
   t["Dropout"] = make_from<DropoutBody>;
   t["SpatialDropout1D"] = make_from<SpatialDropoutBody<1>>;

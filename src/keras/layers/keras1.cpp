@@ -57,6 +57,7 @@ bool is_old(const std::string& name) {
 
 Json of_keras_1(const std::string& class_name, const Json& config) {
   if (!config.is_object()) return config;
+  if (class_name == "MaxoutDense" || class_name == "Highway") return config;  // no newer names
   bool found = config.find("output_dim") && class_name != "Embedding";
   for (const auto& [name, value] : config.as_object("layer")) found = found || is_old(name);
   if (!found) return config;

@@ -112,6 +112,23 @@ class ConcatenateBody final : public BodyOf<ConcatenateArguments> {
   }
 };
 
+/// Axes of products of two inputs: one number for both, or two.
+void check_axes(const char* layer, const Axis& axes) {
+  if (axes.all() || axes.axes().empty() || axes.axes().size() > 2)
+    throw ValueError(std::string(layer) + ": axes must be one number or two; got " +
+                     to_json(axes).dump() + ".");
+}
+
+size_t axis_of(const std::string& where, const Axis& axes, const Shape& shape, size_t input) {
+  const int64_t given = axes.axes()[axes.axes().size() == 1 ? 0 : input];
+  const auto ndim = static_cast<int64_t>(shape.ndim());
+  const int64_t axis = given < 0 ? given + ndim : given;
+  if (axis < 0 || axis >= ndim)
+    throw ValueError(where + "axes must be axes of the inputs; got axes=" + to_json(axes).dump() +
+                     " for shape " + shape.str() + ".");
+  return static_cast<size_t>(axis);
+}
+
 struct DotArguments {
   Axis axes = 0;
   DotOptions options = {};
@@ -123,25 +140,23 @@ void fields(V& v, Like<DotArguments> auto& a) {
 
 class DotBody final : public BodyOf<DotArguments> {
  public:
-  explicit DotBody(DotArguments a) : BodyOf(std::move(a)) {
-    if (o.axes.all() || o.axes.axes().empty() || o.axes.axes().size() > 2)
-      throw ValueError("Dot: axes must be one number or two; got " + to_json(o.axes).dump() + ".");
-  }
+  explicit DotBody(DotArguments a) : BodyOf(std::move(a)) { check_axes("Dot", o.axes); }
   std::string class_name() const override { return "Dot"; }
   bool supports_masking() const override { return true; }
   void build(const Shapes& in) override {
     if (in.size() != 2)
       throw ValueError(where() + "Dot must be called on 2 inputs; got " +
                        std::to_string(in.size()) + ".");
-    const Dim a = in[0][axis_of(in[0], 0)], b = in[1][axis_of(in[1], 1)];
+    const Dim a = in[0][axis_of(where(), o.axes, in[0], 0)],
+              b = in[1][axis_of(where(), o.axes, in[1], 1)];
     if (a.known() && b.known() && a != b)
       throw ValueError(where() + "inputs must have the same size along axes=" +
                        to_json(o.axes).dump() + "; got shapes " + shapes_text(in) + ".");
   }
   Tensors call(Call& c) override {
     Tensor a = c.inputs[0], b = c.inputs[1];
-    const Ints axes{static_cast<int64_t>(axis_of(a.shape(), 0)),
-                    static_cast<int64_t>(axis_of(b.shape(), 1))};
+    const Ints axes{static_cast<int64_t>(axis_of(where(), o.axes, a.shape(), 0)),
+                    static_cast<int64_t>(axis_of(where(), o.axes, b.shape(), 1))};
     if (o.options.normalize) {
       a = l2_normalize(a, axes[0]);
       b = l2_normalize(b, axes[1]);
@@ -149,18 +164,44 @@ class DotBody final : public BodyOf<DotArguments> {
     return {batch_dot(a, b, axes)};
   }
   Tensors compute_mask(const Tensors&, const Tensors&) override { return {}; }
+};
 
- private:
-  size_t axis_of(const Shape& shape, size_t input) const {
-    const Ints& axes = o.axes.axes();
-    const int64_t given = axes[axes.size() == 1 ? 0 : input];
-    const auto ndim = static_cast<int64_t>(shape.ndim());
-    const int64_t axis = given < 0 ? given + ndim : given;
-    if (axis < 0 || axis >= ndim)
-      throw ValueError(where() + "axes must be axes of the inputs; got axes=" +
-                       to_json(o.axes).dump() + " for shape " + shape.str() + ".");
-    return static_cast<size_t>(axis);
+/// Merge of Keras 1 with mode "cos", which no layer of Keras 2 computes: products of two inputs by the roots of those of
+/// each with itself, with a new axis 1.
+struct CosArguments {
+  Axis axes = -1;
+};
+template <class V>
+void fields(V& v, Like<CosArguments> auto& a) {
+  v("dot_axes", a.axes);
+}
+
+class CosBody final : public BodyOf<CosArguments> {
+ public:
+  explicit CosBody(CosArguments a) : BodyOf(std::move(a)) { check_axes("Merge", o.axes); }
+  std::string class_name() const override { return "Merge"; }
+  bool supports_masking() const override { return true; }
+  Json config() const override {
+    Json config;
+    config.set("mode", "cos");
+    config.set("mode_type", "raw");
+    config.set("dot_axes", to_json(o.axes));
+    return config;
   }
+  void build(const Shapes& in) override {
+    if (in.size() != 2 || in[0].ndim() != in[1].ndim())
+      throw ValueError(where() +
+                       "a Merge with mode \"cos\" must be called on 2 inputs of one rank; got " +
+                       shapes_text(in) + ".");
+  }
+  Tensors call(Call& c) override {
+    const Tensor &a = c.inputs[0], &b = c.inputs[1];
+    const Ints axes{static_cast<int64_t>(axis_of(where(), o.axes, a.shape(), 0)),
+                    static_cast<int64_t>(axis_of(where(), o.axes, b.shape(), 1))};
+    const Tensor length = sqrt(batch_dot(a, a, axes) * batch_dot(b, b, axes));
+    return {expand_dims(batch_dot(a, b, axes) / maximum(length, epsilon()), 1)};
+  }
+  Tensors compute_mask(const Tensors&, const Tensors&) override { return {}; }
 };
 
 /// The one class of Keras 1, with a mode.
@@ -174,8 +215,10 @@ std::shared_ptr<Body> merge_from(const Json& config, const LoadContext& context)
   if (mode == "concat")
     return make_from<ConcatenateBody>(renamed(config, {{"concat_axis", "axis"}}), context);
   if (mode == "dot") return make_from<DotBody>(renamed(config, {{"dot_axes", "axes"}}), context);
+  if (mode == "cos") return make_from<CosBody>(config, context);
   throw ValueError(
-      "Merge: mode must be \"sum\", \"mul\", \"ave\", \"max\", \"concat\" or \"dot\"; got \"" +
+      "Merge: mode must be \"sum\", \"mul\", \"ave\", \"max\", \"concat\", \"dot\" or \"cos\"; got "
+      "\"" +
       mode + "\".");
 }
 
