@@ -1,5 +1,6 @@
 """Core layers of the C++ library against Keras."""
 
+import inspect
 import sys
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "models"))
 import keras_cases  # noqa: E402
-from keras import layers  # noqa: E402
+from keras import activations, layers  # noqa: E402
 from keras.models import Model, Sequential  # noqa: E402
 
 
@@ -56,3 +57,33 @@ def test_core_layers():
             ),
         ]
     )
+
+
+def test_every_activation():
+    names = [
+        n
+        for n, v in vars(activations).items()
+        if inspect.isfunction(v)
+        and v.__module__ == activations.__name__
+        and n not in ("get", "serialize", "deserialize")
+    ]
+    assert len(names) == 11 and {"softmax", "exponential", "hard_sigmoid"} <= set(names)
+    keras_cases.check(
+        [
+            (Sequential([layers.Activation(n, input_shape=(3, 4))]), 2 * numbers(5, 3, 4), False)
+            for n in names
+        ]
+    )
+
+
+def test_dropout_of_whole_maps():
+    """While it trains, with the same random numbers, and while it does not."""
+    shapes = {"1D": (4, 3), "2D": (4, 3, 5), "3D": (4, 3, 2, 5)}
+    cases = []
+    for kind, shape in shapes.items():
+        for form in ({},) if kind == "1D" else ({}, {"data_format": "channels_first"}):
+            for training in (False, keras_cases.Seed(5)):
+                layer = getattr(layers, "SpatialDropout" + kind)(0.4, **form)
+                x = layers.Input(shape)
+                cases.append((Model(x, layer(x)), numbers(3, *shape), training))
+    keras_cases.check(cases)

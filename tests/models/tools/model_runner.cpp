@@ -35,6 +35,54 @@ Json history_of(const History& history) {
   return j;
 }
 
+/// {"class_name": .., "config": {..}}, options as Keras names them. `events` gets what a LambdaCallback sees.
+Callback callback_from(const Json& j, std::shared_ptr<Json::List> events) {
+  const std::string& name = j.at("class_name", "callback").as_string("class_name");
+  const Json& config = j.at("config", "callback");
+  Reader read{config, name};
+  if (name == "EarlyStopping") {
+    EarlyStoppingOptions o;
+    read("monitor", o.monitor), read("min_delta", o.min_delta), read("patience", o.patience);
+    read("mode", o.mode), read("baseline", o.baseline);
+    read("restore_best_weights", o.restore_best_weights);
+    return EarlyStopping(o);
+  }
+  if (name == "ReduceLROnPlateau") {
+    ReduceLROnPlateauOptions o;
+    read("monitor", o.monitor), read("factor", o.factor), read("patience", o.patience);
+    read("mode", o.mode), read("min_delta", o.min_delta), read("cooldown", o.cooldown);
+    read("min_lr", o.min_lr);
+    return ReduceLROnPlateau(o);
+  }
+  if (name == "ModelCheckpoint") {
+    ModelCheckpointOptions o;
+    read("monitor", o.monitor), read("save_best_only", o.save_best_only);
+    read("save_weights_only", o.save_weights_only), read("mode", o.mode), read("period", o.period);
+    return ModelCheckpoint(config.at("filepath", name).as_string("filepath"), o);
+  }
+  if (name == "CSVLogger") {
+    CSVLoggerOptions o;
+    read("separator", o.separator), read("append", o.append);
+    return CSVLogger(config.at("filename", name).as_string("filename"), o);
+  }
+  if (name == "LearningRateScheduler") {  // lr * factor at each epoch
+    const double factor = config.at("factor", name).as_number("factor");
+    return LearningRateScheduler([factor](int64_t, double rate) { return rate * factor; });
+  }
+  if (name == "TerminateOnNaN") return TerminateOnNaN();
+  if (name == "BaseLogger") return BaseLogger({"accuracy"});
+  if (name != "LambdaCallback") throw ValueError("callback: unknown class " + name + ".");
+  const auto note = [events](const char* what, int64_t number) {
+    events->push_back(std::string(what) + " " + std::to_string(number));
+  };
+  return LambdaCallback({.on_epoch_begin = [note](int64_t e) { note("epoch begins", e); },
+                         .on_epoch_end = [note](int64_t e, Logs&) { note("epoch ends", e); },
+                         .on_batch_begin = [note](int64_t b) { note("batch begins", b); },
+                         .on_batch_end = [note](int64_t b, const Logs&) { note("batch ends", b); },
+                         .on_train_begin = [note] { note("training begins", 0); },
+                         .on_train_end = [note] { note("training ends", 0); }});
+}
+
 class Runner {
  public:
   Json operator()(const Json& step) {
@@ -103,6 +151,9 @@ class Runner {
       Callbacks callbacks;
       if (const Json* folder = step.find("tensorboard"))
         callbacks.push_back(TensorBoard({.log_dir = folder->as_string("tensorboard")}));
+      if (const Json* list = step.find("callbacks"))
+        for (const Json& c : list->as_list("callbacks"))
+          callbacks.push_back(callback_from(c, events_));
       return history_of(
           model_.fit(data_of(step, "x"), data_of(step, "y"),
                      {.batch_size = number("batch_size", 32),
@@ -114,11 +165,13 @@ class Runner {
                       .class_weight = class_weights(step),
                       .sample_weight = data_of(step, "sample_weight")}));
     }
+    if (what == "events") return *events_;
     throw ValueError("step: do must be a known word; got \"" + what + "\".");
   }
 
  private:
   Model model_;
+  std::shared_ptr<Json::List> events_ = std::make_shared<Json::List>();
 };
 
 Json run(const Json& test) {
