@@ -267,11 +267,7 @@ Arrays Model::predict_all(const Data& x, const PredictOptions& o) const {
 }
 
 Array Model::predict(const Data& x, const PredictOptions& o) const {
-  Arrays results = predict_all(x, o);
-  if (results.size() != 1)
-    throw ValueError("predict: model " + name() + " has " + std::to_string(results.size()) +
-                     " outputs; use predict_all.");
-  return results[0];
+  return only("predict", predict_all(x, o));
 }
 
 }  // namespace horngate::keras

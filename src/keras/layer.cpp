@@ -244,6 +244,10 @@ Values Layer::call_all(const Values& inputs, const CallOptions& options) const {
   return body()(inputs, options);
 }
 
+Layer::Layer(std::shared_ptr<Body> body) : body_(std::move(body)) {
+  if (body_ && body_->name().empty()) body_->set_options({});
+}
+
 Value Layer::operator()(const Values& inputs, const CallOptions& options) const {
   Values results = call_all(inputs, options);
   if (results.size() != 1)

@@ -77,8 +77,19 @@ std::vector<double> Model::test_on_batch(const Data& x, const Data& y,
   return values;
 }
 
-Arrays Model::predict_on_batch(const Data& x) const {
+Arrays Model::predict_all_on_batch(const Data& x) const {
   return trainer().predict(trainer().standardize_inputs("predict_on_batch", x));
+}
+
+Array Model::predict_on_batch(const Data& x) const {
+  return only("predict_on_batch", predict_all_on_batch(x));
+}
+
+Array Model::only(const char* function, const Arrays& results) const {
+  if (results.size() == 1) return results[0];
+  const std::string all = std::string(function).insert(std::string("predict").size(), "_all");
+  throw ValueError(std::string(function) + ": model " + name() + " has " +
+                   std::to_string(results.size()) + " outputs; use " + all + ".");
 }
 
 Sequential::Sequential(const ModelOptions& options) : Model(empty(options)) {}

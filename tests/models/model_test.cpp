@@ -105,6 +105,50 @@ TEST(Fit, GeneratorsGiveBatches) {
   EXPECT_EQ(history["loss"].size(), 2u);
 }
 
+TEST(Fit, RangesAreGenerators) {
+  const Samples s = samples(40);
+  const Sequential net = classifier(), other = classifier();
+  other.set_weights(net.get_weights());
+  std::vector<Batch> batches;
+  for (int64_t i = 0; i < 40; i += 10)
+    batches.push_back({s.x.rows(i, i + 10), s.y.rows(i, i + 10)});
+  // The same as with arrays; without steps once through.
+  const std::vector<double> wanted = net.evaluate(s.x, s.y, {.batch_size = 10});
+  const std::vector<double> whole = net.evaluate_generator(batches);
+  ASSERT_EQ(whole.size(), wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(whole[i], wanted[i], 1e-6);
+  EXPECT_NEAR(net.evaluate_generator(batches, 2)[0],
+              net.evaluate(s.x.rows(0, 20), s.y.rows(0, 20))[0], 1e-6);
+  const std::vector<float> all = net.predict(s.x).to_vector<float>();
+  EXPECT_EQ(net.predict_generator(batches)[0].to_vector<float>(), all);
+  EXPECT_EQ(net.predict_generator(batches, 3)[0].dims()[0], 30);
+  EXPECT_EQ(net.predict_on_batch(s.x).to_vector<float>(), all);
+  (void)net.fit_generator(batches, {.epochs = 2, .verbose = 0});
+  (void)other.fit(s.x, s.y, {.batch_size = 10, .epochs = 2, .verbose = 0, .shuffle = false});
+  for (size_t i = 0; i < net.get_weights().size(); ++i)
+    EXPECT_EQ(net.get_weights()[i].to_vector<float>(), other.get_weights()[i].to_vector<float>());
+}
+
+TEST(Predict, SeveralOutputsAreAskedForByName) {
+  const Value x = Input({.shape = {3}});
+  const Model two(x, {Dense(2)(x), Dense(1)(x)}, {.name = "two"});
+  const Array a = Array::zeros(DType::float32, {4, 3});
+  EXPECT_EQ(two.predict_all_on_batch(a).size(), 2u);
+  EXPECT_EQ(error_of([&] { (void)two.predict(a); }),
+            "predict: model two has 2 outputs; use predict_all.");
+  EXPECT_EQ(error_of([&] { (void)two.predict_on_batch(a); }),
+            "predict_on_batch: model two has 2 outputs; use predict_all_on_batch.");
+}
+
+TEST(Layers, OfBodiesWithoutANameGetOne) {
+  struct Twice : Body {
+    std::string class_name() const override { return "TwiceAsMuch"; }
+    Tensors call(Call& c) override { return {c.x() * 2}; }
+  };
+  const Layer layer{std::make_shared<Twice>()};
+  EXPECT_TRUE(layer.name().starts_with("twice_as_much_")) << layer.name();
+}
+
 TEST(Predict, FromManyThreads) {
   const Samples s = samples(64);
   const Sequential net = classifier();

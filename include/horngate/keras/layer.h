@@ -237,7 +237,8 @@ struct HORNGATE_API CallNode {
 class HORNGATE_API Layer {
  public:
   Layer() = default;
-  explicit Layer(std::shared_ptr<Body> body) : body_(std::move(body)) {}
+  /// Of a body that has no name yet it becomes the usual one; custom<B>() is shorter.
+  explicit Layer(std::shared_ptr<Body> body);
 
   /// Calls it on one value, or several.
   /// Example: auto y = keras::Dense(10)(x); auto z = keras::Dropout(0.5)(y, {.training = true});

@@ -220,19 +220,17 @@ class HORNGATE_API Model : public Layer {
   /// Example: net.fit_generator(std::vector<keras::Batch>{{x1, y1}, {x2, y2}}, {.epochs = 5});
   template <BatchRange R>
   History fit_generator(const R& range, FitGeneratorOptions options = {}) const {
-    if (options.steps_per_epoch == 0)
-      options.steps_per_epoch = std::ranges::distance(std::begin(range), std::end(range));
+    if (options.steps_per_epoch == 0) options.steps_per_epoch = count_of(range);
     return fit_generator(batches_of(range), options);
   }
+  /// Without steps: once through the range.
   template <BatchRange R>
-  std::vector<double> evaluate_generator(const R& range) const {
-    return evaluate_generator(batches_of(range),
-                              std::ranges::distance(std::begin(range), std::end(range)));
+  std::vector<double> evaluate_generator(const R& range, int64_t steps = 0) const {
+    return evaluate_generator(batches_of(range), steps ? steps : count_of(range));
   }
   template <BatchRange R>
-  Arrays predict_generator(const R& range) const {
-    return predict_generator(batches_of(range),
-                             std::ranges::distance(std::begin(range), std::end(range)));
+  Arrays predict_generator(const R& range, int64_t steps = 0) const {
+    return predict_generator(batches_of(range), steps ? steps : count_of(range));
   }
   /// May be called from many threads at once.
   Array predict(const Data& x, const PredictOptions& options = {}) const;
@@ -241,7 +239,9 @@ class HORNGATE_API Model : public Layer {
                                      const TrainOptions& options = {}) const;
   std::vector<double> test_on_batch(const Data& x, const Data& y,
                                     const TrainOptions& options = {}) const;
-  Arrays predict_on_batch(const Data& x) const;
+  /// All samples at once; `all` for models with several outputs.
+  Array predict_on_batch(const Data& x) const;
+  Arrays predict_all_on_batch(const Data& x) const;
   void reset_metrics() const;
 
   /// Everything, into a .h5 file that Keras 2.3.1 reads. The file is whole or as it was before.
@@ -258,6 +258,12 @@ class HORNGATE_API Model : public Layer {
 
  private:
   Trainer& trainer() const;
+  /// The result of a function for models with one output.
+  Array only(const char* function, const Arrays& results) const;
+  template <class R>
+  static int64_t count_of(const R& range) {
+    return std::ranges::distance(std::begin(range), std::end(range));
+  }
 };
 
 /// A model whose layers stand in a row.
