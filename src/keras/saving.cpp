@@ -43,6 +43,36 @@ Arrays values_of(const std::vector<Weight>& weights) {
   return batch_get_value(variables);
 }
 
+/// Weights layer by layer, also of models inside: their order when no layer trains.
+void add_all(const Network& network, std::vector<Weight>& to) {
+  for (const auto& layer : network.layers()) {
+    if (const auto* inner = dynamic_cast<const Network*>(layer.get())) {
+      add_all(*inner, to);
+      continue;
+    }
+    for (const Weight& w : layer->weights()) to.push_back(w);
+  }
+}
+
+/// The order in which Keras reads them. Of a frozen model files say that none of its layers trains, so it is that of such
+/// layers, which need not be weights().
+std::vector<Weight> in_file_order(const Body& layer) {
+  const auto* network = dynamic_cast<const Network*>(&layer);
+  if (!network) return layer.weights();
+  std::vector<Weight> result;
+  if (!network->trainable()) {
+    add_all(*network, result);
+    return result;
+  }
+  result = network->trainable_weights();
+  for (const auto& part : network->layers()) {
+    const std::vector<Weight> all = in_file_order(*part);
+    const auto trained = static_cast<ptrdiff_t>(part->trainable_weights().size());
+    result.insert(result.end(), all.begin() + trained, all.end());
+  }
+  return result;
+}
+
 /// The arrays that files are written from, which must live until then.
 using Held = std::vector<Arrays>;
 
@@ -55,7 +85,7 @@ void write_weights(hdf5::GroupWriter& group, const Model& model, Held& held) {
   group.set_text("keras_version", keras_version_for(model.body()));
   for (const Layer& layer : layers) {
     hdf5::GroupWriter& to = group.group(layer.name());
-    const std::vector<Weight> weights = layer.weights();
+    const std::vector<Weight> weights = in_file_order(layer.body());
     const std::vector<std::string> weight_names = names_of(weights);
     write_names(to, "weight_names", weight_names);
     held.push_back(values_of(weights));

@@ -264,6 +264,25 @@ def test_a_frozen_model_inside_of_another(tmp_path):
     assert len(again.optimizer.get_weights()) == len(model.optimizer.get_weights())
 
 
+def test_weights_of_a_model_that_was_frozen_after_one_of_its_layers(tmp_path):
+    """C++ writes down that no layer of it trains; the order of weights must be that of such layers."""
+    inner = models.Sequential([layers.Dense(6, input_shape=(6,)), layers.Dense(6)], name="inner")
+    inner.layers[0].trainable = False
+    model = models.Sequential([layers.Dense(6, input_shape=(6,)), inner])
+    model.compile("sgd", "mse")
+    path, back = str(tmp_path / "net.h5"), str(tmp_path / "back.h5")
+    model.save(path)
+    steps = [
+        {"do": "load", "path": path},
+        {"do": "freeze", "layer": "inner"},
+        {"do": "save", "path": back},
+    ]
+    run(steps, tmp_path)
+    again = models.load_model(back).get_layer("inner")
+    for mine, its in zip(again.layers, inner.layers, strict=True):
+        np.testing.assert_array_equal(mine.get_weights()[0], its.get_weights()[0])
+
+
 def test_calls_that_say_whether_they_train(tmp_path):
     x = layers.Input((6,))
     y = layers.BatchNormalization()(x, training=False)
