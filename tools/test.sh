@@ -33,8 +33,10 @@ folders=()
 for folder in tests/python tests/cases; do [[ -d $folder ]] && folders+=("$folder"); done
 if ((${#folders[@]})); then
   # Workers cost a second to start and save half of a minute.
-  .venv/bin/python -m pytest "${folders[@]}" -q -rs -n "$jobs" \
+  .venv/bin/python -m pytest "${folders[@]}" -q -rs -n "$jobs" -m "not alone" \
     --junitxml "$results/pytest.xml" "$@" || status=1
+  # Those that measure how fast processes answer each other; 5: arguments leave none of them.
+  .venv/bin/python -m pytest tests/python -q -rs -m alone --junitxml "$results/pytest_alone.xml" "$@" || [[ $? == 5 ]] || status=1
 else
   echo "no Python tests yet"
 fi

@@ -16,7 +16,7 @@ def verdict(case):
 
 
 def group(path, case):
-    if path.stem == "pytest":
+    if path.stem.startswith("pytest"):
         return "Python"
     if path.stem.startswith("cpp_"):
         return "C++"

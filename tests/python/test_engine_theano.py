@@ -278,6 +278,7 @@ print([[f(t) * 1e6 for t in (through, inside)] for f in (min, statistics.median)
 """
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("n", [8, 256])
 def test_what_a_call_costs(engine, n):
     """At most 40 us more than the same call of Theano itself, on new arrays each time, both by turns in one run. On
