@@ -281,9 +281,9 @@ print([[f(t) * 1e6 for t in (through, inside)] for f in (min, statistics.median)
 @pytest.mark.alone
 @pytest.mark.parametrize("n", [8, 256])
 def test_what_a_call_costs(engine, n):
-    """At most 40 us more than the same call of Theano itself, on new arrays each time, both by turns in one run. On
-    one thread: the times of several differ by more."""
-    seen = []
+    """At most 40 us more than the same call of Theano itself, and what its array and its result take from one CPU's cache
+    to the other's, on new arrays each time, both by turns in one run. On one thread: the times of several differ by more."""
+    seen, allowed = [], 40 + 2 * 4 * n * n / 8e3  # 8 GB/s
     for _ in range(4):  # a busy machine has quiet moments
         out = run(
             COMPARE.format(n=n, direct=DIRECT),
@@ -292,7 +292,7 @@ def test_what_a_call_costs(engine, n):
             OMP_NUM_THREADS="1",
         )
         (through, inside), medians = ast.literal_eval(out)
-        if through - inside < 40:
+        if through - inside < allowed:
             return
         seen.append((through, inside, *medians))
     raise AssertionError(f"us (least and median, through and inside): {seen}")
