@@ -126,4 +126,3 @@ def test_merge_by_the_cosine(shape, axes):
     written["model"]["config"] = got["config"]
     (again,) = keras_cases.run([written])
     assert again["outputs"] == got["outputs"] and again["config"] == got["config"]
-
