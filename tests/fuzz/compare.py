@@ -158,7 +158,7 @@ def float_fault(got, wanted, runs, dtype):
     # meets is chance.
     scale = np.max(np.abs(wanted), where=finite, initial=0.0)
     if np.mean(spread > CHAOS * scale) > 0.01:
-        spread = np.maximum(spread, spread.max())
+        spread = np.maximum(spread, np.max(spread, where=np.isfinite(spread), initial=0.0))
     tolerance = FACTOR * spread + 8 * ROUNDOFF[dtype] * np.abs(wanted) + 8 * TINY[dtype]
     right = np.where(
         finite,

@@ -72,25 +72,12 @@ def sum_value(r, x, axis, keep):
 
 def mean_value(r, x, axis, keep):
     x = number(x)
-    x = x.astype(complex if x.dtype.kind == "c" else float)
     n = count(x, axis)
-    # Around the first number, so that equal numbers have no variance.
-    first = first_of(x, axis) if n else 0.0
     total = r(
-        np.sum(x - first, axis=axis, keepdims=keep),
+        np.sum(x.astype(complex if x.dtype.kind == "c" else float), axis=axis, keepdims=keep),
         np.sum(magnitude(x), axis=axis, keepdims=keep) * partial_sums(n),
     )
-    return total / n + first_of(x, axis, keep) if n else total * np.nan
-
-
-def first_of(x, axis, keep=True):
-    """The first number of each sum, 0 for those that have infinities."""
-    axes = range(x.ndim) if axis is None else np.atleast_1d(axis)
-    axes = {int(i) % x.ndim for i in axes}
-    first = x[tuple(slice(0, 1) if i in axes else slice(None) for i in range(x.ndim))].real
-    whole = np.isfinite(x).all(axis=tuple(axes), keepdims=True)
-    first = np.where(whole, first, 0.0)
-    return first if keep else np.squeeze(first, tuple(axes))
+    return total / n if n else total * np.nan
 
 
 def var_value(r, x, axis, keep):
