@@ -25,6 +25,9 @@ struct LaunchOptions {
 /// The words after `horngate launch`. Throws if they do not fit.
 LaunchOptions read_launch_options(const std::vector<std::string>& words);
 
+/// Where execvp finds a program; empty if it does not.
+std::string find_program(const std::string& name);
+
 /// HORNGATE_MPI's, else that of an installed wheel, else the one on PATH. Throws with advice if there is none.
 Launcher find_launcher();
 

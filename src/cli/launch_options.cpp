@@ -1,6 +1,4 @@
 // The options of `horngate launch`.
-#include <unistd.h>
-
 #include <cstdlib>
 #include <sstream>
 
@@ -55,16 +53,6 @@ int slots_of(const std::string& hosts) {
   return slots;
 }
 
-/// As execvp would.
-bool is_on_path(const std::string& program) {
-  if (program.find('/') != std::string::npos) return access(program.c_str(), X_OK) == 0;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "/bin:/usr/bin");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access(((folder.empty() ? "." : folder) + "/" + program).c_str(), X_OK) == 0) return true;
-  return false;
-}
-
 void check(LaunchOptions& o) {
   if (!o.hosts.empty()) {
     const int slots = slots_of(o.hosts);
@@ -75,7 +63,7 @@ void check(LaunchOptions& o) {
   }
   if (o.ranks == 0 || o.program.empty()) throw ValueError(kUsage);
   // Once, instead of by every rank. What other hosts have they say themselves.
-  if (o.hosts.empty() && !is_on_path(o.program[0]))
+  if (o.hosts.empty() && find_program(o.program[0]).empty())
     throw ValueError("horngate launch: PROGRAM must be one that can be run; got \"" + o.program[0] +
                      "\".");
 }

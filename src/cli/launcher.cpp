@@ -40,13 +40,6 @@ fs::path program_at_home() {
   return {};
 }
 
-fs::path program_on_path() {
-  std::istringstream folders(variable("PATH"));
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (const fs::path found = fs::path(folder) / "mpirun"; is_program(found)) return found;
-  return {};
-}
-
 /// Names of the variables that ranks on other hosts get too: what is not a matter of a host, a session or a launcher.
 /// MPICH's mpirun hands on all of them by itself.
 std::vector<std::string> variables_for_others() {
@@ -71,6 +64,16 @@ std::vector<std::string> variables_for_others() {
 
 }  // namespace
 
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/bin:/usr/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string found = (folder.empty() ? "." : folder) + "/" + name; is_program(found))
+      return found;
+  return {};
+}
+
 Launcher find_launcher() {
   fs::path found;
   if (const std::string set = variable("HORNGATE_MPI"); !set.empty()) {
@@ -80,7 +83,7 @@ Launcher find_launcher() {
                        ".");
   }
   if (found.empty()) found = program_at_home();
-  if (found.empty()) found = program_on_path();
+  if (found.empty()) found = find_program("mpirun");
   if (found.empty())
     throw ValueError(
         "horngate launch: there is no mpirun. `horngate comm install openmpi` gets one; or put one "
