@@ -81,6 +81,18 @@ TEST(Cumulate, SumsAndProducts) {
   }
 }
 
+TEST(Cumulate, LongSumsKeepTheirDigits) {
+  // 1,500 equal numbers in float lose two digits if they are added in float, the last sums most.
+  for (const Ints& dims : {Ints{1500}, Ints{1500, 3}, Ints{6, 1500}}) {
+    const int64_t axis = dims.size() == 2 && dims[1] == 1500 ? 1 : 0;
+    const Array x = random_array(DType::float32, dims, 0.7, 0.7);
+    const Array sum = run(kernels::make_cumsum, attrs::cumsum{.axis = axis}, {x})[0];
+    const std::vector<double> wanted = cumulated(x, axis, false, false, false);
+    for (size_t i = 0; i < wanted.size(); ++i)
+      ASSERT_NEAR(sum.data<float>()[i], wanted[i], wanted[i] * 6e-8) << i;
+  }
+}
+
 TEST(Cumulate, InPlace) {
   Array x = Array::of({1.f, 2.f, 3.f, 4.f});
   const TensorType type(DType::float32, Shape{4});

@@ -44,6 +44,14 @@ class Noise:
             y = y.astype(self.dtype).astype("float64")
         return np.asarray(y)
 
+    def difference(self, y, magnitude):
+        """Like a call, for numbers that may be equal: a narrow run finds those to be so that rounding alone may tell apart."""
+        d = self(y, magnitude)
+        if self.rng is not None and self.narrow:
+            near = np.abs(real(y)) <= 4 * ROUNDOFF[self.dtype] * magnitude
+            d = np.where(near, 1j * d.imag if d.dtype.kind == "c" else 0.0, d)
+        return d
+
     def off(self, magnitude):
         """By how much something of that magnitude may be off."""
         if self.rng is None:

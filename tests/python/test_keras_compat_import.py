@@ -69,9 +69,13 @@ print(sorted(n for n in horngate.__all__ if not hasattr(keras.backend, n)))
 
 
 @needs_keras
-def test_import_takes_less_than_a_second():
-    program = "import time; import keras; print(time.process_time())"
-    assert min(float(prints(program)) for _ in range(3)) < 1.0
+def test_import_takes_little_more_than_what_keras_needs_itself():
+    """0.9 and 0.5 s, on a machine where nothing else runs; seconds alone would measure the machine."""
+    program = "import time; import {}; print(time.process_time())"
+    needed = program.format("numpy, scipy.ndimage, h5py, yaml, six, multiprocessing")
+    times = [(float(prints(program.format("keras"))), float(prints(needed))) for _ in range(3)]
+    keras, others = map(min, zip(*times))
+    assert keras < 3 * others, times
 
 
 @needs_keras

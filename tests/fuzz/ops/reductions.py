@@ -83,7 +83,7 @@ def mean_value(r, x, axis, keep):
 def var_value(r, x, axis, keep):
     x = number(x)
     x = x.astype(float) if x.dtype.kind in "iu" else x
-    d = r(x - mean_value(r, x, axis, True), magnitude(x))
+    d = r.difference(x - mean_value(r, x, axis, True), magnitude(x))
     return mean_value(r, d * d, axis, keep)
 
 

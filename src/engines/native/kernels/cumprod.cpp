@@ -6,6 +6,8 @@ namespace {
 
 struct Multiply {
   template <class W>
+  using Total = W;
+  template <class W>
   static W neutral(bool) {
     return W(1);
   }

@@ -5,6 +5,9 @@ namespace horngate::native::kernels {
 namespace {
 
 struct Add {
+  // One number after the other: in float, 900 equal ones lose two digits.
+  template <class W>
+  using Total = std::conditional_t<std::is_same_v<W, float>, double, W>;
   // Starting with -0 keeps a -0; an exclusive sum starts with 0.
   template <class W>
   static W neutral(bool exclusive) {

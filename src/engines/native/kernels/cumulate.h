@@ -7,9 +7,11 @@
 
 namespace horngate::native::kernels {
 
-/// Op: W operator()(W, W) and W neutral(exclusive), the start value.
+/// Op: Total<W>, what elements of W are gathered in; operator()(Total, Total) and neutral(exclusive), the start value.
 template <class T, class Op>
 struct Cumulate {
+  using Total = typename Op::template Total<Wide<T>>;
+
   AxisSplit split;
   bool exclusive, reverse;
 
@@ -44,14 +46,14 @@ struct Cumulate {
 
   template <int kCount>
   void some_rows(const T* x, T* y) const {
-    Wide<T> total[kCount];
-    std::fill_n(total, kCount, Op::template neutral<Wide<T>>(exclusive));
+    Total total[kCount];
+    std::fill_n(total, kCount, Op::template neutral<Total>(exclusive));
     for (int64_t i = 0; i < split.n; ++i) {
       const int64_t column = reverse ? split.n - 1 - i : i;
 #pragma GCC unroll 4
       for (int k = 0; k < kCount; ++k) {
-        const Wide<T> with = Op()(total[k], widen(x[column + k * split.n]));
-        y[column + k * split.n] = narrow<T>(exclusive ? total[k] : with);
+        const Total with = Op()(total[k], static_cast<Total>(widen(x[column + k * split.n])));
+        y[column + k * split.n] = narrow<T>(static_cast<Wide<T>>(exclusive ? total[k] : with));
         total[k] = with;
       }
     }
@@ -59,13 +61,13 @@ struct Cumulate {
 
   /// x and y may be the same memory: every element is read before its place is written.
   void lines(const T* x, T* y, int64_t width) const {
-    Wide<T> total[kWidth];
-    std::fill_n(total, width, Op::template neutral<Wide<T>>(exclusive));
+    Total total[kWidth];
+    std::fill_n(total, width, Op::template neutral<Total>(exclusive));
     for (int64_t i = 0; i < split.n; ++i) {
       const int64_t row = (reverse ? split.n - 1 - i : i) * split.inner;
       for (int64_t k = 0; k < width; ++k) {
-        const Wide<T> with = Op()(total[k], widen(x[row + k]));
-        y[row + k] = narrow<T>(exclusive ? total[k] : with);
+        const Total with = Op()(total[k], static_cast<Total>(widen(x[row + k])));
+        y[row + k] = narrow<T>(static_cast<Wide<T>>(exclusive ? total[k] : with));
         total[k] = with;
       }
     }
