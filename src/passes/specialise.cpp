@@ -2,6 +2,7 @@
 // because of None (shape_of, sum_to, shape operands) disappears.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ir/check.h"
 #include "ir/fold_ints.h"
@@ -147,6 +148,11 @@ class Specialiser {
       return false;
     }
     if (std::find(result.begin(), result.end(), kFromOperand) != result.end()) return false;
+    const bool is_of_sizes =
+        std::any_of(copy.in.begin(), copy.in.end(), [&](ValueId v) { return sizes_.contains(v); });
+    if (n.prim == Prim::cast && is_of_sizes && n.as<attrs::cast>().dtype == DType::int32)
+      for (const int64_t size : *values[0])  // open sizes are int32 for users
+        check(size <= INT32_MAX, called(n), "sizes must fit into int32; got ", size, ".");
     Ints dims;
     if (g_.values[n.out[0]].shape.ndim() == 1) dims.push_back(static_cast<int64_t>(result.size()));
     const Array value =
@@ -155,6 +161,7 @@ class Specialiser {
     const ValueId v = apart_ ? r_.own_constant(value) : r_.constant(value);
     now_[n.out[0]] = v;
     if (!counts) ints_[v] = result;
+    if (n.prim == Prim::shape_of || (is_of_sizes && n.prim != Prim::cast)) sizes_.insert(v);
     return true;
   }
 
@@ -285,6 +292,7 @@ class Specialiser {
   Rewriter r_;
   std::vector<ValueId> now_;
   std::unordered_map<ValueId, Ints> ints_;
+  std::unordered_set<ValueId> sizes_;  // of these, what is made of sizes of tensors in int64
   std::vector<ValueId> needed_;
 };
 

@@ -79,47 +79,6 @@ void refuse_updates(std::string_view function, std::string_view where, const Ten
   }
 }
 
-Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
-                   const IsInside& inside) {
-  std::unordered_map<TensorKey, Tensor, TensorKeyHash> now;
-  for (size_t i = 0; i < from.size(); ++i) now[key_of(from[i])] = to[i];
-  // Collect what is inside, then rebuild in id order: operands come before users.
-  std::vector<const Node*> nodes;
-  std::unordered_set<const Node*> visited;
-  Tensors stack = results;
-  while (!stack.empty()) {
-    const Tensor t = std::move(stack.back());
-    stack.pop_back();
-    const Node& n = *t.node();
-    if (now.count(key_of(t)) || is_leaf(n) || is_small_constant(n) || !inside(n)) continue;
-    if (!visited.insert(&n).second) continue;
-    nodes.push_back(&n);
-    for (const Tensor& i : n.in) stack.push_back(i);
-  }
-  std::sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->id < b->id; });
-  const auto mapped = [&](const Tensor& t) {
-    const auto it = now.find(key_of(t));
-    return it == now.end() ? t : it->second;
-  };
-  for (const Node* n : nodes) {
-    SmallVec<Tensor, 2> in;
-    bool changed = false;
-    for (const Tensor& t : n->in) {
-      in.push_back(mapped(t));
-      changed |= !in.back().same_as(t);
-    }
-    if (!changed) continue;
-    const CalledInstead called(n->name.function);
-    const Tensor copy =
-        make_node(n->prim, std::move(in), n->attrs, n->bodies, n->name ? *n->name : "");
-    for (size_t i = 0; i < n->out.size(); ++i)
-      now[{n, static_cast<uint32_t>(i)}] = Tensor::share(copy.node(), static_cast<uint32_t>(i));
-  }
-  Tensors out;
-  for (const Tensor& r : results) out.push_back(mapped(r));
-  return out;
-}
-
 TraceScope::TraceScope() : level_(trace_level() + 1) { set_trace_level(level_); }
 TraceScope::~TraceScope() { set_trace_level(level_ - 1); }
 

@@ -23,10 +23,6 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
 void refuse_updates(std::string_view function, std::string_view where, const Tensors& results,
                     uint64_t begin);
 
-/// Rebuilds the results with `to` in place of `from`.
-Tensors substitute(const Tensors& results, const Tensors& from, const Tensors& to,
-                   const IsInside& inside);
-
 /// Raises the trace level by one while it lives.
 class TraceScope {
  public:

@@ -79,46 +79,58 @@ Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results, const 
   return outputs_of(emit(std::move(a), std::move(in), {BodyRef(body.get())}));
 }
 
-Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step) {
-  const TraceScope trace;
-  const IsInside inside = [level = trace.level()](const Node& n) { return n.level >= level; };
-  Tensors xs, carries;
-  for (size_t i = 0; i < spec.xs.size(); ++i)
-    xs.push_back(make_parameter(slice_type(type_of(spec.xs[i]), spec.x_axes[i]), trace.level()));
-  for (const Tensor& t : spec.inits) carries.push_back(make_parameter(type_of(t), trace.level()));
-  const Tensor index = make_parameter(TensorType(DType::int64, {}), trace.level());
+namespace {
 
+/// Calls the step, which may trace loops of its own.
+StepResult call_step(const StepFunction& step, const Tensors& xs, const Tensors& carries,
+                     const Tensor& index) {
   const Tensor outer_step = current_step();
   set_current_step(index);
-  StepResult r;
   try {
-    r = step(xs, carries, index);
+    StepResult r = step(xs, carries, index);
+    set_current_step(outer_step);
+    return r;
   } catch (...) {
     set_current_step(outer_step);
     throw;
   }
-  set_current_step(outer_step);
-  check(r.carries.size() == carries.size(), function, "the step function must return ",
-        carries.size(), " states; got ", r.carries.size(), ".");
+}
 
-  Tensors results = r.carries;
-  results.insert(results.end(), r.ys.begin(), r.ys.end());
-  refuse_updates(function, "the step function", results, index.node()->id);
-  // A carry must keep its type from step to step. Where the step widens a dimension to None, the body is rebuilt on the
-  // wider parameter (the user's function is not called again).
-  Tensors widened;
-  bool changed = false;
-  for (size_t i = 0; i < carries.size(); ++i) {
-    check_keeps_shape(function, i, carries[i].shape(), results[i].shape());
-    const TensorType t = join(function, type_of(carries[i]), type_of(results[i]));
-    changed |= !(t == type_of(carries[i]));
-    widened.push_back(t == type_of(carries[i]) ? carries[i] : make_parameter(t, trace.level()));
+}  // namespace
+
+Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step) {
+  const TraceScope trace;
+  const IsInside inside = [level = trace.level()](const Node& n) { return n.level >= level; };
+  Tensors xs;
+  for (size_t i = 0; i < spec.xs.size(); ++i)
+    xs.push_back(make_parameter(slice_type(type_of(spec.xs[i]), spec.x_axes[i]), trace.level()));
+  Types types;
+  for (const Tensor& t : spec.inits) types.push_back(type_of(t));
+  // A carry must keep its type from step to step. Where the step widens a dimension to None it is traced again, on the
+  // wider parameter: what it made of the size that it saw first (the count of a mean, where a slice ends) is not true.
+  for (;;) {
+    Tensors carries;
+    for (const TensorType& t : types) carries.push_back(make_parameter(t, trace.level()));
+    const Tensor index = make_parameter(TensorType(DType::int64, {}), trace.level());
+    StepResult r = call_step(step, xs, carries, index);
+    check(r.carries.size() == carries.size(), function, "the step function must return ",
+          carries.size(), " states; got ", r.carries.size(), ".");
+    Tensors results = std::move(r.carries);
+    results.insert(results.end(), r.ys.begin(), r.ys.end());
+    refuse_updates(function, "the step function", results, index.node()->id);
+    bool is_wider = false;
+    for (size_t i = 0; i < carries.size(); ++i) {
+      check_keeps_shape(function, i, types[i].shape, results[i].shape());
+      const TensorType wide = join(function, types[i], type_of(results[i]));
+      is_wider |= !(wide == types[i]);
+      types[i] = wide;
+    }
+    if (is_wider) continue;
+    Tensors params = xs;
+    params.insert(params.end(), carries.begin(), carries.end());
+    params.push_back(index);
+    return close_scan(spec, std::move(params), std::move(results), inside);
   }
-  if (changed) results = substitute(results, carries, widened, inside);
-  Tensors params = xs;
-  params.insert(params.end(), widened.begin(), widened.end());
-  params.push_back(index);
-  return close_scan(spec, std::move(params), std::move(results), inside);
 }
 
 namespace {

@@ -24,7 +24,7 @@ struct StepResult {
 using StepFunction =
     std::function<StepResult(const Tensors& x, const Tensors& carries, const Tensor& step)>;
 
-/// Traces the step once. Returns the final carries, then the stacked ys.
+/// Traces the step, once more where it widens a carry. Returns the final carries, then the stacked ys.
 Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step);
 
 /// A scan over a body already traced at `level`: its results are carries, then ys.

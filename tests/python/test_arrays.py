@@ -141,3 +141,13 @@ def test_large_array_is_not_copied_on_the_way_in():
     before = resident_bytes()
     assert f([a])[0] == 1 << 26
     assert resident_bytes() - before < 32 << 20
+
+
+@pytest.mark.parametrize("of", [K.size, lambda y: K.shape(K.flatten(y))])
+def test_sizes_beyond_int32_are_refused(of):
+    """Nothing is computed: of the product only its size is wanted."""
+    x = K.placeholder((None, 1))
+    f = K.function([x], [of(x * K.transpose(x))])
+    assert np.all(f([np.ones((46340, 1))])[0] == 46340**2)
+    with pytest.raises(ValueError, match=r"sizes must fit into int32; got 4294967296\."):
+        f([np.ones((65536, 1))])

@@ -1,4 +1,5 @@
-// MaxoutDense, Highway: layers of Keras 1, with its names of options, which Keras 2.3.1 still has. They come from files.
+// Layers of Keras 1, with its names of options, that come from files: MaxoutDense and Highway, which Keras 2.3.1 still has,
+// ParametricSoftplus and SReLU, which it has not.
 #include "keras/layers/body_of.h"
 
 namespace horngate::keras {
@@ -108,11 +109,80 @@ class HighwayBody final : public BodyOf<HighwayArguments> {
   Variable kernel_, carry_, bias_, carry_bias_;
 };
 
+// ---- ParametricSoftplus: alpha * log(1 + exp(beta * x)); what an axis shares is not in the files of Keras 1
+
+struct ParametricSoftplusArguments {
+  double alpha_init = 0.2, beta_init = 5.0;
+};
+template <class V>
+void fields(V& v, Like<ParametricSoftplusArguments> auto& a) {
+  v("alpha_init", a.alpha_init), v("beta_init", a.beta_init);
+}
+
+/// One weight for each element of a sample.
+Shape of_sample(const Shape& in) {
+  Ints dims = in.dims();
+  dims.erase(dims.begin());
+  return Shape(dims);
+}
+
+class ParametricSoftplusBody final : public BodyOf<ParametricSoftplusArguments> {
+ public:
+  using BodyOf::BodyOf;
+  std::string class_name() const override { return "ParametricSoftplus"; }
+  bool supports_masking() const override { return true; }
+  void build(const Shapes& in) override {
+    const Shape shape = of_sample(in[0]);
+    alphas_ = add_weight("alphas", shape, {.initializer = Constant(o.alpha_init)});
+    betas_ = add_weight("betas", shape, {.initializer = Constant(o.beta_init)});
+  }
+  Tensors call(Call& c) override { return {softplus(betas_ * c.x()) * alphas_}; }
+
+ private:
+  Variable alphas_, betas_;
+};
+
+// ---- SReLU: three straight pieces, which meet at t_left and at t_left + |t_right|
+
+struct SReLUArguments {
+  Initializer t_left_init = "zeros", a_left_init = "glorot_uniform";
+  Initializer t_right_init = "glorot_uniform", a_right_init = "ones";
+};
+template <class V>
+void fields(V& v, Like<SReLUArguments> auto& a) {
+  v("t_left_init", a.t_left_init), v("a_left_init", a.a_left_init);
+  v("t_right_init", a.t_right_init), v("a_right_init", a.a_right_init);
+}
+
+class SReLUBody final : public BodyOf<SReLUArguments> {
+ public:
+  using BodyOf::BodyOf;
+  std::string class_name() const override { return "SReLU"; }
+  bool supports_masking() const override { return true; }
+  void build(const Shapes& in) override {
+    const Shape shape = of_sample(in[0]);
+    t_left_ = add_weight("t_left", shape, {.initializer = o.t_left_init});
+    a_left_ = add_weight("a_left", shape, {.initializer = o.a_left_init});
+    t_right_ = add_weight("t_right", shape, {.initializer = o.t_right_init});
+    a_right_ = add_weight("a_right", shape, {.initializer = o.a_right_init});
+  }
+  Tensors call(Call& c) override {
+    const Tensor width = abs(t_right_), from_left = c.x() - t_left_;
+    const Tensor middle = minimum(relu(from_left), width);
+    return {t_left_ + middle - a_left_ * relu(-from_left) + a_right_ * relu(from_left - width)};
+  }
+
+ private:
+  Variable t_left_, a_left_, t_right_, a_right_;
+};
+
 }  // namespace
 
 void add_keras_1_layers(LayerTable& t) {
   t["MaxoutDense"] = make_from<MaxoutDenseBody>;
   t["Highway"] = make_from<HighwayBody>;
+  t["ParametricSoftplus"] = make_from<ParametricSoftplusBody>;
+  t["SReLU"] = make_from<SReLUBody>;
 }
 
 }  // namespace horngate::keras
