@@ -384,7 +384,11 @@ std::shared_ptr<Communicator> Communicator::try_shrink(const std::vector<int>& r
   } catch (const Interrupted&) {
     error = std::current_exception();
   } catch (const Error&) {
-    now->give_up("the others could not be reached.");
+    // A rank that is stopped leaves: it would be counted, and fail, in every try.
+    if (shall_stop())
+      error = std::current_exception();
+    else
+      now->give_up("the others could not be reached.");
   }
   set_successor({});
   if (error) std::rethrow_exception(error);
