@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -49,8 +48,13 @@ void meet(std::atomic<int>& count, int n) {
   while (count < n) std::this_thread::yield();
 }
 
+/// When a rank is killed: so many microseconds after it has come to an agreement; -1: never.
+struct Death {
+  int agreement = -1, microseconds = 0;
+};
+
 /// A rank: it agrees, and ends as soon as it knows the last decision, whoever else knows it.
-void be_rank(Board& board, uint32_t seed, int rank, int n) {
+void be_rank(Board& board, uint32_t seed, int rank, int n, const Death& death) {
   std::mt19937 random(seed * 100u + static_cast<uint32_t>(rank));
   Identity self = own_identity();
   Socket listener = listen_on_free_port(false, self.port);
@@ -61,13 +65,20 @@ void be_rank(Board& board, uint32_t seed, int rank, int n) {
       [] { return Watch::Place(); });
   meet(board.watching, n);
   for (int k = 0; k < kAgreements; ++k) {
-    if (random() % 2 == 0) std::this_thread::sleep_for(microseconds(random() % 1000));
+    if (random() % 4 == 0) std::this_thread::sleep_for(microseconds(random() % 1000));
+    if (k == death.agreement)
+      std::thread([&death, from = Clock::now()] {
+        while (Clock::now() < from + microseconds(death.microseconds)) {
+        }
+        kill(getpid(), SIGKILL);
+      }).detach();
     const Watch::Survivors s = watch.agree(flags_of(seed, rank, k), 10, {});
     Decision& d = board.decisions[rank][k];
     d.flags = s.flags;
     for (const int r : s.ranks) d.ranks |= uint64_t{1} << r;
     board.decided[rank] = k + 1;
   }
+  if (death.agreement >= 0) pause();
 }
 
 /// Waits for its end; false if that takes too long.
@@ -83,13 +94,16 @@ void kill_ranks_that_agree(uint32_t seed) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
   const int n = 2 + static_cast<int>(random() % (kMostRanks - 1));
-  // Who is killed, and when: the first ranks more often than others, but never all.
-  std::vector<std::pair<int, int>> kills;
+  // The first ranks are killed more often than others, but never all.
+  std::vector<Death> deaths(static_cast<size_t>(n));
   const int survivor = static_cast<int>(random() % static_cast<uint32_t>(n));
+  uint64_t killed = 0;
   for (int r = 0; r < n; ++r)
-    if (r != survivor && random() % 4 < (r < 2 ? 3 : 1))
-      kills.emplace_back(static_cast<int>(random() % 6000), r);
-  std::sort(kills.begin(), kills.end());
+    if (r != survivor && random() % 4 < (r < 2 ? 3 : 1)) {
+      deaths[static_cast<size_t>(r)] = {static_cast<int>(random() % kAgreements),
+                                        static_cast<int>(random() % 600)};
+      killed |= uint64_t{1} << r;
+    }
 
   void* const memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -100,20 +114,12 @@ void kill_ranks_that_agree(uint32_t seed) {
     children.push_back(fork());
     if (children.back() != 0) continue;
     try {
-      be_rank(board, seed, r, n);
+      be_rank(board, seed, r, n, deaths[static_cast<size_t>(r)]);
       _exit(0);
     } catch (const std::exception& e) {
       std::strncpy(board.error[r], e.what(), sizeof board.error[r] - 1);
       _exit(1);
     }
-  }
-  while (board.watching < n) std::this_thread::yield();
-  const auto began = Clock::now();
-  uint64_t killed = 0;
-  for (const auto& [when, r] : kills) {
-    std::this_thread::sleep_until(began + microseconds(when));
-    kill(children[static_cast<size_t>(r)], SIGKILL);
-    killed |= uint64_t{1} << r;
   }
   // Nobody needs the seconds after which ranks that do not come are given up.
   const auto until = Clock::now() + std::chrono::seconds(8);
