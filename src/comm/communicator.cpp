@@ -139,6 +139,16 @@ void Communicator::set_fault(const Event& fault) {
   changed_.notify_all();
 }
 
+/// Whether the ranks that shrink builds a communicator of cannot meet. Under the lock. What is said late of ranks that
+/// are not among them does not count: they would begin again for nothing.
+bool Communicator::ends_successor(const Event& event) const {
+  if (!successor_.group) return false;
+  if (event.trouble == Trouble::lost || event.trouble == Trouble::left)
+    return std::find(successor_.ranks.begin(), successor_.ranks.end(), event.rank) !=
+           successor_.ranks.end();
+  return unmet_ >= successor_.number;
+}
+
 void Communicator::on_event(const Event& event) {
   {
     const std::lock_guard lock(mutex_);
@@ -149,7 +159,8 @@ void Communicator::on_event(const Event& event) {
       set_fault(left_);  // who left first, perhaps because of whom this one leaves
     }
     set_fault(event);
-    if (successor_) successor_->abort();
+    if (event.trouble == Trouble::given_up) unmet_ = std::max(unmet_, event.operations);
+    if (ends_successor(event)) successor_.group->abort();
   }
   group_->abort();
 }
@@ -356,51 +367,71 @@ Watch::Survivors Communicator::agree(uint64_t flags) {
   return watch_->agree(flags, std::min(settings_.timeout, kShrinkSeconds), shall_stop);
 }
 
-/// A communicator of these ranks; null if one of them was lost meanwhile.
-std::shared_ptr<Communicator> Communicator::try_shrink(const std::vector<int>& ranks) {
+/// A communicator of these ranks; null if one of them was lost meanwhile, or cannot reach another one.
+std::shared_ptr<Communicator> Communicator::try_shrink(const std::vector<int>& ranks,
+                                                       uint64_t number) {
   auto now = std::shared_ptr<Communicator>(new Communicator(group_->shrink(ranks), settings_));
-  const auto set_successor = [&](Group* group) {
+  const auto set_successor = [&](const Successor& successor) {
     const std::lock_guard lock(mutex_);
-    successor_ = group;
+    successor_ = successor;
+    return unmet_ >= number;
   };
-  set_successor(now->group_.get());
-  if (watch_ && watch_->has_lost(ranks)) now->group_->abort();
+  const bool is_unmet = set_successor({now->group_.get(), ranks, number});
+  if (is_unmet || (watch_ && watch_->has_lost(ranks))) now->group_->abort();
   std::exception_ptr error;
   try {
     now->introduce();
   } catch (const Interrupted&) {
     error = std::current_exception();
   } catch (const Error&) {
-    now->give_up("the others could not be reached.");
+    // A rank that is stopped leaves: it would be counted, and fail, in every try.
+    if (shall_stop())
+      error = std::current_exception();
+    else
+      now->give_up("the others could not be reached.");
   }
-  set_successor(nullptr);
+  set_successor({});
   if (error) std::rethrow_exception(error);
-  return now->is_broken() ? nullptr : now;
+  if (!now->is_broken()) return now;
+  // The others may wait for this one, and have no line to it yet but the old one.
+  if (watch_)
+    watch_->tell({Trouble::given_up, rank_, "it does not meet the others that are left.", number});
+  return nullptr;
 }
 
 /// A rank may be lost while the rest meets. So all of them say through the old watch whether they have met: either all go
 /// on with the same communicator, or all try again without whom they have lost.
-std::shared_ptr<Communicator> Communicator::shrink() {
-  check<RuntimeError>(group_ && group_->can_shrink(), "shrink",
-                      "this communicator cannot go on without a rank.");
+std::shared_ptr<Communicator> Communicator::meet_survivors() {
   Watch::Survivors left = agree(1);
   end_thread();
-  for (int tries = 0;; ++tries) {
-    check<RuntimeError>(tries < kMostTries, "shrink", "the ranks that are left do not meet.");
+  for (int tries = 1;; ++tries) {
+    check<RuntimeError>(tries <= kMostTries, "shrink", "the ranks that are left do not meet.");
     for (int r = 0; r < ranks_; ++r)
       if (std::find(left.ranks.begin(), left.ranks.end(), r) == left.ranks.end())
         end_process(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(r)]);
-    auto now = try_shrink(left.ranks);
+    auto now = try_shrink(left.ranks, static_cast<uint64_t>(tries));
     const Watch::Survivors met = agree(now ? 1 : 0);
-    if ((met.flags & 1) && met.ranks == left.ranks) {
-      // The end of its lines is the end of this rank for those that close the old communicator.
-      watch_.reset();
-      const std::lock_guard lock(mutex_);
-      closed_ = true;
-      return now;
-    }
+    if ((met.flags & 1) && met.ranks == left.ranks) return now;
     left = met;
   }
+}
+
+std::shared_ptr<Communicator> Communicator::shrink() {
+  check<RuntimeError>(group_ && group_->can_shrink(), "shrink",
+                      "this communicator cannot go on without a rank.");
+  std::shared_ptr<Communicator> now;
+  try {
+    now = meet_survivors();
+  } catch (...) {
+    // The others need not wait for this one.
+    if (watch_) watch_->leave(false, place_.operations);
+    throw;
+  }
+  // The end of its lines is the end of this rank for those that close the old communicator.
+  watch_.reset();
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  return now;
 }
 
 void Communicator::end_thread() {

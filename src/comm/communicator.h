@@ -76,7 +76,9 @@ class Communicator {
   void tell_interrupted();
   std::string text_of_fault(const Operation& op) const;
   void end_thread();
-  std::shared_ptr<Communicator> try_shrink(const std::vector<int>& ranks);
+  std::shared_ptr<Communicator> try_shrink(const std::vector<int>& ranks, uint64_t number);
+  std::shared_ptr<Communicator> meet_survivors();
+  bool ends_successor(const Event& event) const;
 
   const Settings settings_;
   std::unique_ptr<Group> group_;
@@ -88,7 +90,13 @@ class Communicator {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  Group* successor_ = nullptr;  // being built by shrink: faults end that too
+  struct Successor {  // being built by shrink: faults of its ranks end that too
+    Group* group = nullptr;
+    std::vector<int> ranks;
+    uint64_t number = 0;  // of the try, from 1 on
+  };
+  Successor successor_;
+  uint64_t unmet_ = 0;  // the last try that somebody gave up
   std::deque<Ticket> queue_;
   bool busy_ = false, ends_ = false, closed_ = false;
   Event fault_, left_;

@@ -73,7 +73,7 @@ sockaddr_in address_of(uint32_t address, uint16_t port) {
   return out;
 }
 
-Socket connect_one(uint32_t address, uint16_t port, int milliseconds) {
+Socket connect_one(uint32_t address, uint16_t port, int milliseconds, bool* is_silent) {
   Socket s(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!s) return s;
   const sockaddr_in to = address_of(address, port);
@@ -82,8 +82,9 @@ Socket connect_one(uint32_t address, uint16_t port, int milliseconds) {
     pollfd p = {s.fd(), POLLOUT, 0};
     int wrong = 0;
     socklen_t size = sizeof wrong;
-    if (::poll(&p, 1, milliseconds) != 1 ||
-        ::getsockopt(s.fd(), SOL_SOCKET, SO_ERROR, &wrong, &size) != 0 || wrong != 0)
+    const bool is_over = ::poll(&p, 1, milliseconds) == 1;
+    if (!is_over && is_silent) *is_silent = true;
+    if (!is_over || ::getsockopt(s.fd(), SOL_SOCKET, SO_ERROR, &wrong, &size) != 0 || wrong != 0)
       return {};
   }
   const int on = 1;
@@ -156,13 +157,13 @@ Socket listen_on_free_port(bool for_all_hosts, uint16_t& port) {
   return s;
 }
 
-Socket connect_to(const Identity& self, const Identity& peer, int milliseconds) {
+Socket connect_to(const Identity& self, const Identity& peer, int milliseconds, bool* is_silent) {
   if (peer.port == 0) return {};
   if (self.network == peer.network)
-    return connect_one(htonl(INADDR_LOOPBACK), peer.port, milliseconds);
+    return connect_one(htonl(INADDR_LOOPBACK), peer.port, milliseconds, is_silent);
   for (const uint32_t address : peer.addresses)
     if (address != 0)
-      if (Socket s = connect_one(address, peer.port, milliseconds)) return s;
+      if (Socket s = connect_one(address, peer.port, milliseconds, is_silent)) return s;
   return {};
 }
 

@@ -49,7 +49,9 @@ class Socket {
 /// possible.
 Socket listen_on_free_port(bool for_all_hosts, uint16_t& port);
 
-/// Connects within so many milliseconds; empty if nobody listens there.
-Socket connect_to(const Identity& self, const Identity& peer, int milliseconds);
+/// Connects within so many milliseconds; empty if nobody listens there. `is_silent` is set if time ran out: then
+/// somebody may.
+Socket connect_to(const Identity& self, const Identity& peer, int milliseconds,
+                  bool* is_silent = nullptr);
 
 }  // namespace horngate::comm

@@ -37,7 +37,7 @@ Watch::Watch(int rank, std::vector<Identity> all, Socket listener,
     throw std::system_error(errno, std::generic_category(), "watch");
   wake_read_ = Socket(both[0]);
   wake_write_ = Socket(both[1]);
-  if (!is_hub() && !connect_to_hub())
+  if (!is_hub() && !add_line(open_line(hub_, kConnect)))
     fail<RuntimeError>("communicator", "cannot connect to ", name_of(hub_),
                        " for watching each other. Is there a firewall between the hosts?");
   thread_ = std::thread([this] { loop(); });
@@ -67,15 +67,29 @@ void Watch::wake() {
   [[maybe_unused]] const auto n = ::write(wake_write_.fd(), &byte, 1);
 }
 
-bool Watch::connect_to_hub() {
-  const size_t self = static_cast<size_t>(rank_), hub = static_cast<size_t>(hub_);
+/// A connection on which the other side gets to know who we are. `is_silent` is set if it may be there, but does not
+/// answer in time.
+std::unique_ptr<Watch::Line> Watch::open_line(int rank, int milliseconds, bool* is_silent) const {
   auto line = std::make_unique<Line>();
-  line->socket = connect_to(all_[self], all_[hub], kConnect);
-  line->rank = hub_;
+  line->socket = connect_to(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(rank)],
+                            milliseconds, is_silent);
+  line->rank = rank;
   const auto& token = all_[0].token;
-  if (!line->socket || !send(line->socket, {Word::hello, rank_, token[0], token[1]})) return false;
+  const bool is_open = line->socket && send(line->socket, {Word::hello, rank_, token[0], token[1]});
+  return is_open ? std::move(line) : nullptr;
+}
+
+bool Watch::add_line(std::unique_ptr<Line> line) {
+  if (!line) return false;
+  for (const Message& earlier : told_) send(line->socket, earlier);
   lines_.push_back(std::move(line));
+  wake();
   return true;
+}
+
+bool Watch::has_line(int rank) const {
+  return std::any_of(lines_.begin(), lines_.end(),
+                     [&](const auto& line) { return line->rank == rank && line->socket; });
 }
 
 void Watch::send_to(int rank, const Message& m) {
@@ -94,12 +108,19 @@ void Watch::tell_all(const Message& m, int but) {
 void Watch::mark_lost(int rank, const std::string& text) {
   if (!lost_.insert(rank).second) return;
   waiting_.erase(rank);
-  if (is_hub()) tell_all({Word::lost, rank, 0, 0, text});
+  const Message m = {Word::lost, rank, 0, 0, text};
+  if (is_hub()) {
+    tell_all(m);
+  } else {
+    told_.push_back(m);
+    send_to(rank, m);  // it may be there after all
+  }
   for (const auto& line : lines_)
     if (line->rank == rank) line->socket.close();
   // Whoever has left in order may end.
   if (!left_.count(rank)) events_.push_back({Trouble::lost, rank, text});
-  if (is_hub()) count_votes(false);
+  advance();
+  wake();
   changed_.notify_all();
 }
 
@@ -109,10 +130,13 @@ void Watch::mark_left(const Message& m) {
   all_well_ = all_well_ && is_well;
   waiting_.erase(m.rank);
   if (m.rank != rank_) events_.push_back({Trouble::left, m.rank, "", m.b, is_well});
+  const Message left = {Word::left, m.rank, m.a, m.b};
   if (is_hub()) {
-    tell_all({Word::left, m.rank, m.a, m.b}, m.rank);
+    tell_all(left, m.rank);
     count_leavers();
-    count_votes(false);
+    advance();
+  } else {
+    told_.push_back(left);
   }
   changed_.notify_all();
 }
@@ -156,7 +180,8 @@ void Watch::report_waiting(const Place& place) {
 
 void Watch::tell(const Event& fault) {
   const std::lock_guard lock(mutex_);
-  const Message m = {Word::fault, fault.rank, static_cast<uint64_t>(fault.trouble), 0, fault.text};
+  const Message m = {Word::fault, fault.rank, static_cast<uint64_t>(fault.trouble),
+                     fault.operations, fault.text};
   if (is_hub())
     tell_all(m);
   else
@@ -218,7 +243,7 @@ Event Watch::find_late() {
       has_answer_)
     return answer_;
   const Event hub = {Trouble::lost, hub_, "does not answer: it is stopped, or its host is"};
-  if (asks) lost_.insert(hub_);
+  if (asks) mark_lost(hub.rank, hub.text);
   return asks ? hub : Event{};
 }
 
@@ -251,77 +276,7 @@ bool Watch::wait_for_all(const std::function<bool()>& stopped) {
 
 bool Watch::has_lost(const std::vector<int>& ranks) {
   const std::lock_guard lock(mutex_);
-  return std::any_of(ranks.begin(), ranks.end(), [&](int r) { return lost_.count(r) > 0; });
-}
-
-void Watch::count_votes(bool is_late) {
-  if (votes_.empty() || !votes_.count(rank_)) return;
-  Survivors s{{}, ~uint64_t{0}};
-  for (int r = 0; r < ranks(); ++r) {
-    if (const auto it = votes_.find(r); it != votes_.end() && !lost_.count(r)) {
-      s.ranks.push_back(r);
-      s.flags &= it->second;
-    } else if (!lost_.count(r) && !left_.count(r) && !is_late) {
-      return;
-    }
-  }
-  std::string list(static_cast<size_t>(ranks() + 7) / 8, '\0');
-  for (const int r : s.ranks)
-    list[static_cast<size_t>(r) / 8] =
-        static_cast<char>(list[static_cast<size_t>(r) / 8] | 1 << r % 8);
-  for (const int r : s.ranks)
-    if (r != rank_) send_to(r, {Word::result, rank_, s.flags, 0, list});
-  votes_.clear();
-  result_ = std::move(s);
-  has_result_ = true;
-  changed_.notify_all();
-}
-
-Watch::Survivors Watch::agree(uint64_t flags, double seconds,
-                              const std::function<bool()>& stopped) {
-  std::unique_lock lock(mutex_);
-  const int64_t ends = milliseconds_now() + static_cast<int64_t>(seconds * 1000);
-  has_result_ = false;
-  for (bool is_new = true;;) {
-    int hub = 0;
-    while (hub < rank_ && (lost_.count(hub) || left_.count(hub))) ++hub;
-    if (hub != hub_ || is_new) {
-      if (hub != hub_) {
-        hub_ = hub;  // the line to the old one stays, or that would take us for lost
-        if (!is_hub() && !connect_to_hub()) {
-          lost_.insert(hub_);
-          continue;
-        }
-        wake();
-      }
-      is_new = false;
-      if (is_hub()) {
-        votes_[rank_] = flags;
-        count_votes(false);
-      } else {
-        send_to(hub_, {Word::vote, rank_, flags});
-      }
-    }
-    changed_.wait_for(lock, 20ms, [&] { return has_result_ || lost_.count(hub_); });
-    if (has_result_) return result_;
-    if (is_hub() &&
-        hub_ != 0) {  // nobody has told us of those that ended together with the old hub
-      for (int r = 0; r < ranks(); ++r) {
-        const bool is_known = r == rank_ || lost_.count(r) || left_.count(r) || votes_.count(r);
-        if (!is_known &&
-            !connect_to(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(r)], 200))
-          mark_lost(r, "ended");
-      }
-    }
-    lock.unlock();
-    const bool gives_up = stopped && stopped();
-    lock.lock();
-    if (gives_up) throw CommError(Trouble::interrupted, rank_, "interrupted.");
-    if (milliseconds_now() < ends) continue;
-    if (!is_hub())
-      throw CommError(Trouble::timeout, hub_, name_of(hub_) + " does not say who is left.");
-    count_votes(true);
-  }
+  return std::any_of(ranks.begin(), ranks.end(), [&](int r) { return is_gone(r); });
 }
 
 }  // namespace horngate::comm

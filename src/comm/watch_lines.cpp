@@ -26,7 +26,7 @@ struct Head {
 
 }  // namespace
 
-bool Watch::send(const Socket& to, const Message& m) {
+bool Watch::send(const Socket& to, const Message& m) const {
   const size_t bytes = std::min(m.text.size(), kMostText);
   const Head head = {static_cast<uint32_t>(m.word), m.rank, m.a, m.b,
                      static_cast<uint32_t>(bytes),  0};
@@ -85,10 +85,11 @@ void Watch::handle(Line& line, const Message& m) {
     case Word::left: return mark_left(m);
     case Word::fault:
       if (is_hub()) tell_all(m, line.rank);
-      events_.push_back({static_cast<Trouble>(m.a), m.rank, m.text});
+      events_.push_back({static_cast<Trouble>(m.a), m.rank, m.text, m.b});
       break;
     case Word::lost:
       if (m.rank != rank_) return mark_lost(m.rank, m.text);
+      lost_.insert(rank_);
       events_.push_back(
           {Trouble::lost, rank_, "did not answer, and the others went on without it"});
       break;
@@ -112,17 +113,10 @@ void Watch::handle(Line& line, const Message& m) {
     }
     case Word::pong: round_.answers[line.rank] = {m.a, m.text}; break;
     case Word::vote:
-      votes_[line.rank] = m.a;
-      if (is_hub()) count_votes(false);
-      break;
-    case Word::result:
-      result_ = {{}, m.a};
-      for (int r = 0; r < ranks(); ++r) {
-        const size_t byte = static_cast<size_t>(r) / 8;
-        if (byte < m.text.size() && (m.text[byte] >> r % 8 & 1)) result_.ranks.push_back(r);
-      }
-      has_result_ = true;
-      break;
+    case Word::held:
+    case Word::proposal:
+    case Word::accept:
+    case Word::result: hear(line, m); break;
   }
   changed_.notify_all();
 }
