@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "horngate/config.h"
+#include "ir/per_thread.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -199,15 +200,15 @@ struct ControlScopes {
   Tensors updates;
   std::vector<size_t> begins;
 };
-thread_local ControlScopes control;
+thread_local PerThread<ControlScopes> control;
 
 }  // namespace
 
 Tensor operand(const Tensor& x) {
-  if (control.updates.empty() || !x.defined()) return x;
+  if (control->updates.empty() || !x.defined()) return x;
   if (x.node()->prim != Prim::variable || x.is_sparse()) return x;
   SmallVec<Tensor, 2> in{x};
-  for (const Tensor& update : control.updates) in.push_back(update);
+  for (const Tensor& update : control->updates) in.push_back(update);
   return emit(attrs::after{}, std::move(in));
 }
 
@@ -215,17 +216,17 @@ void push_control_dependencies(Tensors updates) {
   for (const Tensor& update : updates)
     check<TypeError>(update.defined(), "control_dependencies",
                      "updates must be tensors; got an empty one.");
-  control.begins.push_back(control.updates.size());
-  for (Tensor& update : updates) control.updates.push_back(std::move(update));
+  control->begins.push_back(control->updates.size());
+  for (Tensor& update : updates) control->updates.push_back(std::move(update));
 }
 
 void pop_control_dependencies() {
-  invariant(!control.begins.empty(), "no control_dependencies scope is open on this thread.");
-  control.updates.resize(control.begins.back());
-  control.begins.pop_back();
+  invariant(!control->begins.empty(), "no control_dependencies scope is open on this thread.");
+  control->updates.resize(control->begins.back());
+  control->begins.pop_back();
 }
 
-const Tensors& control_updates() { return control.updates; }
+const Tensors& control_updates() { return control->updates; }
 
 Tensor dense_operand(std::string_view function, const Tensor& x, std::string_view argument) {
   check<TypeError>(x.defined(), function, argument,

@@ -3,6 +3,7 @@
 
 #include "ir/fork.h"
 #include "ir/name.h"
+#include "ir/per_thread.h"
 
 #include <mutex>
 #include <unordered_map>
@@ -16,7 +17,7 @@ struct Scopes {
   std::vector<size_t> lengths;  // of `path` before each open scope
   uint32_t level = 0;
 };
-thread_local Scopes scopes;
+thread_local PerThread<Scopes> scopes;
 
 constinit std::mutex names_mutex;
 const AtFork at_fork{names_mutex, ForkOrder::last};
@@ -38,24 +39,24 @@ std::string in_the_name_of(const char* function, std::string_view text) {
   return function + std::string(text.substr(end));
 }
 
-const std::string& current_scope() { return scopes.path; }
+const std::string& current_scope() { return scopes->path; }
 
 void push_scope(std::string_view name) {
-  scopes.path.reserve(scopes.path.size() + name.size() +
-                      1);  // what follows all happens, or nothing
-  scopes.lengths.push_back(scopes.path.size());
-  scopes.path += name;
-  scopes.path += '/';
+  scopes->path.reserve(scopes->path.size() + name.size() +
+                       1);  // what follows all happens, or nothing
+  scopes->lengths.push_back(scopes->path.size());
+  scopes->path += name;
+  scopes->path += '/';
 }
 
 void pop_scope() {
-  scopes.path.resize(scopes.lengths.back());
-  scopes.lengths.pop_back();
+  scopes->path.resize(scopes->lengths.back());
+  scopes->lengths.pop_back();
 }
 
 std::string unique_name(std::string_view name) {
   std::lock_guard lock(names_mutex);
-  std::string full = scopes.path + std::string(name);
+  std::string full = scopes->path + std::string(name);
   const int64_t used = names()[full]++;
   if (used == 0) return full;
   // The suffixed name may itself have been given out before, so it is registered as well.
@@ -70,7 +71,7 @@ void reset_names() {
   names().clear();
 }
 
-uint32_t trace_level() { return scopes.level; }
-void set_trace_level(uint32_t level) { scopes.level = level; }
+uint32_t trace_level() { return scopes->level; }
+void set_trace_level(uint32_t level) { scopes->level = level; }
 
 }  // namespace horngate

@@ -12,6 +12,7 @@
 #include "ir/check.h"
 #include "ir/engine_memory.h"
 #include "ir/fork.h"
+#include "ir/per_thread.h"
 
 namespace horngate {
 
@@ -51,19 +52,12 @@ struct SmallBlocks {
   void* block[kSizes][kPerSize];
 };
 thread_local SmallBlocks* small_blocks = nullptr;
-thread_local bool small_blocks_closed = false;
 
-// Runs when a thread ends; blocks given back after that are freed.
-struct CloseSmallBlocks {
-  ~CloseSmallBlocks() {
-    small_blocks_closed = true;
-    if (!small_blocks) return;
-    for (size_t size = 0; size < SmallBlocks::kSizes; ++size)
-      for (size_t i = 0; i < small_blocks->count[size]; ++i)
-        std::free(small_blocks->block[size][i]);
-    std::free(std::exchange(small_blocks, nullptr));
-  }
-};
+void free_small_blocks(void*) {
+  for (size_t size = 0; size < SmallBlocks::kSizes; ++size)
+    for (size_t i = 0; i < small_blocks->count[size]; ++i) std::free(small_blocks->block[size][i]);
+  std::free(std::exchange(small_blocks, nullptr));
+}
 
 // Sanitizers must see every use of freed memory.
 #ifdef __SANITIZE_ADDRESS__
@@ -84,11 +78,12 @@ bool give_small(void* p, size_t capacity) {
   if (!kKeepSmall || size >= SmallBlocks::kSizes) return false;
   SmallBlocks* s = small_blocks;
   if (!s) [[unlikely]] {
-    if (small_blocks_closed) return false;
-    s = small_blocks = static_cast<SmallBlocks*>(std::calloc(1, sizeof(SmallBlocks)));
-    if (!s) return false;
-    thread_local CloseSmallBlocks close;
-    (void)close;
+    s = static_cast<SmallBlocks*>(std::calloc(1, sizeof(SmallBlocks)));
+    if (!s || !at_thread_end(free_small_blocks, nullptr)) {
+      std::free(s);
+      return false;
+    }
+    small_blocks = s;
   }
   if (s->count[size] == SmallBlocks::kPerSize) return false;
   s->block[size][s->count[size]++] = p;

@@ -6,6 +6,7 @@
 #include "ir/abi.h"
 #include "ir/check.h"
 #include "ir/fold_ints.h"
+#include "ir/per_thread.h"
 #include "ir/primitive.h"
 #include "ir/warn.h"
 #include "plan/call.h"
@@ -298,8 +299,8 @@ size_t FunctionImpl::plan_count() const {
 /// One per thread, so that its vectors keep their capacity between calls. Out of line, or the compiler would look
 /// up the thread-local again at every use.
 [[gnu::noinline]] FunctionImpl::Call& FunctionImpl::threads_call() {
-  thread_local Call call;
-  return call;
+  thread_local PerThread<Call> call;
+  return *call;
 }
 
 /// The plan that follows one whose shapes depend on data, keyed by the computed integers.

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/per_thread.h"
 #include "ir/scope.h"
 #include "ir/tensor_key.h"
 
@@ -25,7 +26,7 @@ bool is_leaf(const Node& n) {
 
 bool is_small_constant(const Node& n) { return n.prim == Prim::constant && !is_leaf(n); }
 
-thread_local Tensor step_of_trace;
+thread_local PerThread<Tensor> step_of_trace;
 
 }  // namespace
 
@@ -82,7 +83,7 @@ void refuse_updates(std::string_view function, std::string_view where, const Ten
 TraceScope::TraceScope() : level_(trace_level() + 1) { set_trace_level(level_); }
 TraceScope::~TraceScope() { set_trace_level(level_ - 1); }
 
-Tensor current_step() { return step_of_trace; }
-void set_current_step(Tensor step) { step_of_trace = std::move(step); }
+Tensor current_step() { return *step_of_trace; }
+void set_current_step(Tensor step) { *step_of_trace = std::move(step); }
 
 }  // namespace horngate

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "ir/fold_ints.h"
+#include "ir/per_thread.h"
 
 namespace horngate::prim {
 
@@ -21,9 +22,9 @@ Tensor scalar(double value, DType dtype) {
     DType dtype = DType::bool_;
     AttrRef attrs;
   };
-  thread_local std::array<Recent, 8> recent;
+  thread_local PerThread<std::array<Recent, 8>> recent;
   const auto bits = std::bit_cast<uint64_t>(value);
-  Recent& r = recent[(bits * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(dtype)) >> 61];
+  Recent& r = (*recent)[(bits * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(dtype)) >> 61];
   if (!r.attrs || r.bits != bits || r.dtype != dtype)
     r = {bits, dtype,
          AttrRef(new AttrsOf<attrs::constant>({.value = Array::full(dtype, {}, value)}))};

@@ -10,6 +10,7 @@
 #include "engines/native/sparse.h"
 #include "engines/native/work.h"
 #include "ir/abi.h"
+#include "ir/per_thread.h"
 
 namespace horngate::native {
 namespace {
@@ -95,9 +96,9 @@ int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, con
     if (n_in + n_out <= kPointersOnStack) {
       pointers = static_cast<void**>(__builtin_alloca((n_in + n_out) * sizeof(void*)));
     } else {
-      thread_local std::vector<void*> kept;
-      kept.resize(std::max(kept.size(), n_in + n_out));
-      pointers = kept.data();
+      thread_local PerThread<std::vector<void*>> kept;
+      kept->resize(std::max(kept->size(), n_in + n_out));
+      pointers = kept->data();
     }
     for (size_t i = 0; i < n_in; ++i) pointers[i] = in[i]->data;
     SparseOutputs sparse;
@@ -113,7 +114,8 @@ int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, con
     const ArenaLease arena(exe.arena_bytes());
     Derived::Bytes derived;
     if (exe.derived_bytes()) {
-      thread_local std::vector<uint64_t> stamps;
+      thread_local PerThread<std::vector<uint64_t>> kept;
+      std::vector<uint64_t>& stamps = *kept;
       stamps.resize(std::max(stamps.size(), n_in));
       for (size_t i = 0; i < n_in; ++i) stamps[i] = in[i]->stamp;
       derived = compiled.derived.get(exe, pointers, stamps.data(), arena.data(), context);
