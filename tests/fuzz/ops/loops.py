@@ -30,8 +30,61 @@ def matching(g, like, avoid=()):
 
 # rnn
 
+# What a step may do with a state whose first size it sees as 1 at first, and as the batch later.
+LOOKS = [
+    ("mean", {"axis": 0, "keepdims": True}),
+    ("mean", {"axis": None}),
+    ("var", {"axis": 0, "keepdims": True}),
+    ("sum", {"axis": 0, "keepdims": True}),
+    ("max", {"axis": 0, "keepdims": True}),
+    ("cumsum", {"axis": 0}),
+    ("softmax", {"axis": 0}),
+    ("l2_normalize", {"axis": 0}),
+    ("getitem", {"index": [[0, 1, None], [None, None, None]]}),
+    ("getitem", {"index": [[-1, None, None], [None, None, None]]}),
+    ("reverse", {"axes": 0}),
+]
+
+
+def draw_growing(g):
+    """A state of one row that grows to the batch in the first step."""
+    from fuzz.motifs import then
+    from fuzz.ops import TABLE
+
+    x = g.pick(lambda v: v.is_float and v.rank == 3 and v.top < 50 and min(v.dims[1]) >= 1)
+    if x is None or 0 in x.shape or x.size > 20_000 or max(x.dims[1]) > 20:
+        return None
+    state = g.new([1, g.width()], x.dtype)
+    inner = g.inner()
+    step = inner.parameter(x.dtype, [a[:, 0] for a in x.arrays])
+    h = inner.parameter(
+        x.dtype, [np.repeat(s, len(a), 0) for s, a in zip(state.arrays, x.arrays)]
+    )
+    cell(inner, step, h, h.dims[1])
+    y = inner.values[-1]
+    if y in (step, h) or y.dims != h.dims:
+        return None
+    for _ in range(g.between(1, 3)):
+        name, args = g.choice(LOOKS)
+        seen = name in TABLE and then(inner, name, [h], **args)
+        fresh = seen and then(inner, g.choice(["add", "multiply"]), [y, seen])
+        fresh = fresh and then(inner, "tanh", [fresh])
+        y = fresh or y
+    body, captured = inner.body([step, h], [y, y])
+    a = {
+        "states": 1,
+        "constants": 0,
+        "mask": False,
+        "go_backwards": g.chance(0.25),
+        "unroll": False,
+        "body": body,
+    }
+    return [x, state, *captured], a
+
 
 def draw_rnn(g):
+    if g.chance(0.1):
+        return draw_growing(g)
     if g.depth == 0 and g.chance(0.04):
         x = g.new([g.between(1, 2), g.between(90, 300), g.between(1, 3)], g.floatx)
     else:
@@ -145,6 +198,9 @@ def rnn_value(evaluation, a, inputs, types):
     times = range(x.shape[1])
     if not len(times):
         raise ValueError("no time steps")
+    if any(s.ndim and s.shape[0] == 1 < len(x) for s in states):  # grown before the first step
+        first = evaluation.body(a["body"], [x[:, 0], *states, *constants, *captured], inside_types)
+        states = [np.broadcast_to(s, np.shape(new)) for s, new in zip(states, first[1:])]
     for t in reversed(times) if a["go_backwards"] else times:
         made = evaluation.body(a["body"], [x[:, t], *states, *constants, *captured], inside_types)
         output, new = made[0], made[1:]
