@@ -313,6 +313,25 @@ TEST(ApiControl, Scopes) {
   EXPECT_EQ(get_value(total).item<float>(), 3.0f);
 }
 
+TEST(ApiControl, GradientOfALoopInsideOfABranch) {
+  // The values that the gradient needs are kept by a loop that is not part of the branch.
+  const Tensor x = input({3});
+  const Tensor y = map_fn([](const Tensor& e) { return tanh(e); }, x);
+  const Tensor slope = switch_(
+      greater(sum(x), constant(Array(0.0f))), [&] { return gradients(sum(y), {x})[0]; },
+      [&] { return x; });
+  const Function f = function({x}, {slope, gradients(sum(slope), {x})[0]});
+  const std::vector<float> at = {0.3f, 0.5f, 0.2f};
+  const Arrays got = f({Array::of(at)});
+  for (size_t i = 0; i < at.size(); ++i) {
+    const double t = std::tanh(static_cast<double>(at[i]));
+    EXPECT_NEAR(got[0].data<float>()[i], 1 - t * t, 1e-6);
+    EXPECT_NEAR(got[1].data<float>()[i], -2 * t * (1 - t * t), 1e-6);
+  }
+  EXPECT_EQ(f({Array::of({-1.f, 0.f, 0.5f})})[0].to_vector<float>(),
+            (std::vector<float>{-1, 0, 0.5}));
+}
+
 TEST(ApiControl, StopGradientAndPrint) {
   const Tensor x = input({2});
   EXPECT_FALSE(gradients(sum(stop_gradient(x)), {x})[0].defined());
