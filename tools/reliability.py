@@ -87,6 +87,12 @@ ROWS = [
         [script("metamorphic", "--draws", "5000")],
     ),
     Row(
+        "nests",
+        "loops, branches and gradients inside of each other, fixed and open sizes, beside NumPy",
+        "20,000, 0 differ",
+        [script("nests", "--count", "20000")],
+    ),
+    Row(
         "without",
         "all cases on native with each pass left out (HORNGATE_WITHOUT), and without all of them",
         "all pass",

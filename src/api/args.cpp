@@ -228,6 +228,11 @@ void pop_control_dependencies() {
 
 const Tensors& control_updates() { return control->updates; }
 
+Tensor own(const CalledAs& called, Tensor result) {
+  if (!called.has_met(result.node()->id) || result.node()->prim == Prim::constant) return result;
+  return emit(attrs::after{}, {std::move(result)});
+}
+
 Tensor dense_operand(std::string_view function, const Tensor& x, std::string_view argument) {
   check<TypeError>(x.defined(), function, argument,
                    " must be a tensor; got an empty one (gradients returns one where nothing "

@@ -46,6 +46,10 @@ void pop_control_dependencies();
 /// The updates of all scopes open on this thread, outermost first.
 const Tensors& control_updates();
 
+/// The result of a K function as a tensor of its own, also where it equals one that was there before: the gradient with
+/// respect to x * 1 is not that with respect to x, and whoever feeds it does not feed x. Constants may be shared.
+Tensor own(const CalledAs& called, Tensor result);
+
 /// operand(x), after checking that x is defined and dense.
 Tensor dense_operand(std::string_view function, const Tensor& x, std::string_view argument = "x");
 /// The same, with bool converted to floatx: for arithmetic.

@@ -58,17 +58,17 @@ Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
 Tensor add(const Number& x, const Number& y) {
   const CalledAs called(__func__);
   const Pair p = agree_numeric("add", x, y);
-  return prim::add(p.x, p.y);
+  return own(called, prim::add(p.x, p.y));
 }
 Tensor subtract(const Number& x, const Number& y) {
   const CalledAs called(__func__);
   const Pair p = agree_numeric("subtract", x, y);
-  return prim::sub(p.x, p.y);
+  return own(called, prim::sub(p.x, p.y));
 }
 Tensor multiply(const Number& x, const Number& y) {
   const CalledAs called(__func__);
   const Pair p = agree_numeric("multiply", x, y);
-  return prim::mul(p.x, p.y);
+  return own(called, prim::mul(p.x, p.y));
 }
 Tensor divide(const Number& x, const Number& y) {
   const CalledAs called(__func__);
@@ -77,7 +77,7 @@ Tensor divide(const Number& x, const Number& y) {
     p.x = prim::cast(p.x, floatx());
     p.y = prim::cast(p.y, floatx());
   }
-  return prim::div(p.x, p.y);
+  return own(called, prim::div(p.x, p.y));
 }
 
 }  // namespace
@@ -110,12 +110,15 @@ Tensor operator>(const Number& x, const Tensor& y) { return greater(x, y); }
 Tensor operator>=(const Tensor& x, const Tensor& y) { return greater_equal(x, y); }
 Tensor operator>=(const Tensor& x, const Number& y) { return greater_equal(x, y); }
 Tensor operator>=(const Number& x, const Tensor& y) { return greater_equal(x, y); }
-Tensor operator-(const Tensor& x) { return prim::neg(numeric_operand("negative", x)); }
+Tensor operator-(const Tensor& x) {
+  const CalledAs called("negative");
+  return own(called, prim::neg(numeric_operand("negative", x)));
+}
 
 Tensor floordiv(const Number& x, const Number& y) {
   const CalledAs called(__func__);
   const Pair p = agree_numeric("floordiv", x, y);
-  return prim::floordiv(p.x, p.y);
+  return own(called, prim::floordiv(p.x, p.y));
 }
 Tensor mod(const Number& x, const Number& y) {
   const CalledAs called(__func__);
@@ -173,7 +176,7 @@ Tensor log(const Tensor& x) {
 Tensor round(const Tensor& x) {
   const CalledAs called(__func__);
   const Tensor t = numeric_operand("round", x);
-  return is_float(t.dtype()) ? prim::round(t) : t;
+  return own(called, is_float(t.dtype()) ? prim::round(t) : t);
 }
 Tensor sign(const Tensor& x) {
   const CalledAs called(__func__);
@@ -194,7 +197,7 @@ Tensor pow(const Number& x, const Number& a) {
   if (a.is_number() && !is_float(p.x.dtype()))
     check(a.value() >= 0, "pow", "a must be at least 0 for x of dtype ", p.x.dtype(),
           "; got a=", a.value(), ".");
-  return prim::pow(p.x, p.y);
+  return own(called, prim::pow(p.x, p.y));
 }
 
 Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {
@@ -219,7 +222,7 @@ Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {
     const Tensor low = bound(min_value, "min_value");
     y = prim::maximum(y, low);
   }
-  return y;
+  return own(called, y);
 }
 
 Tensor maximum(const Number& x, const Number& y) {

@@ -165,12 +165,12 @@ Tensor getitem(const Tensor& x, std::span<const Index> indices) {
       after += axes;
     }
   }
-  return folded(prim::expand_dims(prim::squeeze(y, dropped), added));
+  return own(called, folded(prim::expand_dims(prim::squeeze(y, dropped), added)));
 }
 
 Tensor getitem(const Tensor& x, std::initializer_list<Index> indices) {
   const CalledAs called(__func__);
-  return getitem(x, std::span<const Index>(indices.begin(), indices.size()));
+  return own(called, getitem(x, std::span<const Index>(indices.begin(), indices.size())));
 }
 
 Tensor index(const Tensor& x, const Index& i) { return getitem(x, std::span<const Index>(&i, 1)); }

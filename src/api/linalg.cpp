@@ -83,7 +83,7 @@ Tensor transpose(const Tensor& x) {
   const Tensor t = dense_operand("transpose", x);
   Ints perm;
   for (size_t i = t.ndim(); i-- > 0;) perm.push_back(static_cast<int64_t>(i));
-  return prim::transpose(t, perm);
+  return own(called, prim::transpose(t, perm));
 }
 
 Tensor gather(const Tensor& reference, const Tensor& indices) {

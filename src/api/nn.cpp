@@ -201,7 +201,7 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
   if (level.is_number()) {
     check(level.value() >= 0.0 && level.value() < 1.0, "dropout", "level must be in [0, 1); got ",
           level.value(), ".");
-    if (level.value() == 0.0) return in;
+    if (level.value() == 0.0) return own(called, in);
   }
   SymDims dims = dims_of(in);
   if (o.noise_shape.whole.defined() || !o.noise_shape.entries.empty()) {
@@ -265,7 +265,7 @@ Tensor bias_add(const Tensor& x, const Tensor& bias, DataFormatChoice data_forma
           "bias_add", "bias of shape ", bias.shape(), " does not fit x of shape ", in.shape(), " (",
           first ? "channels_first" : "channels_last", ").");
   }
-  return prim::add(in, b);
+  return own(called, prim::add(in, b));
 }
 
 }  // namespace horngate

@@ -32,25 +32,25 @@ Tensor variance(std::string_view function, const Tensor& x, const ReduceOptions&
 
 Tensor max(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return reduce_numbers("max", Prim::reduce_max, x, options);
+  return own(called, reduce_numbers("max", Prim::reduce_max, x, options));
 }
 Tensor min(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return reduce_numbers("min", Prim::reduce_min, x, options);
+  return own(called, reduce_numbers("min", Prim::reduce_min, x, options));
 }
 Tensor sum(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return reduce_numbers("sum", Prim::reduce_sum, x, options);
+  return own(called, reduce_numbers("sum", Prim::reduce_sum, x, options));
 }
 Tensor prod(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return reduce_numbers("prod", Prim::reduce_prod, x, options);
+  return own(called, reduce_numbers("prod", Prim::reduce_prod, x, options));
 }
 
 Tensor mean(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
   const Tensor t = float_operand("mean", x);
-  return prim::reduce_mean(t, axes_of("mean", options.axis, t), options.keepdims);
+  return own(called, prim::reduce_mean(t, axes_of("mean", options.axis, t), options.keepdims));
 }
 Tensor var(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
@@ -65,11 +65,11 @@ Tensor std(const Tensor& x, const ReduceOptions& options) {
 
 Tensor any(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return reduce_bools("any", Prim::reduce_any, x, options);
+  return own(called, reduce_bools("any", Prim::reduce_any, x, options));
 }
 Tensor all(const Tensor& x, const ReduceOptions& options) {
   const CalledAs called(__func__);
-  return reduce_bools("all", Prim::reduce_all, x, options);
+  return own(called, reduce_bools("all", Prim::reduce_all, x, options));
 }
 
 // y = log(sum(exp(x - m))) + m with m = max x. An infinite m counts as 0, because inf - inf is NaN. Half types are

@@ -87,7 +87,7 @@ Tensor repeat_elements(const Tensor& x, int64_t rep, int64_t axis) {
   axis = normalize_axis("repeat_elements", axis, t.shape());
   check(rep >= 0, "repeat_elements", "rep must be at least 0; got ", rep, ".");
   const int64_t factors[] = {rep};
-  return repeated(t, factors_at(t, factors, static_cast<size_t>(axis)), Repeat::each);
+  return own(called, repeated(t, factors_at(t, factors, static_cast<size_t>(axis)), Repeat::each));
 }
 
 Tensor repeat(const Tensor& x, int64_t n) {
@@ -106,7 +106,7 @@ Tensor tile(const Tensor& x, const ShapeArg& n) {
                              "n must have at most one entry per axis of x; got ",
                              factors.dims.size(), " for shape ", t.shape(), ".");
   const size_t missing = t.ndim() - factors.dims.size();
-  if (missing == 0) return repeated(t, factors, Repeat::whole);
+  if (missing == 0) return own(called, repeated(t, factors, Repeat::whole));
   Ints dims(missing, 1);
   for (int64_t f : factors.dims) dims.push_back(f);
   factors.dims = dims;
@@ -116,7 +116,7 @@ Tensor tile(const Tensor& x, const ShapeArg& n) {
     parts.push_back(factors.operand);
     factors.operand = prim::concat(parts, 0);
   }
-  return repeated(t, factors, Repeat::whole);
+  return own(called, repeated(t, factors, Repeat::whole));
 }
 
 Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_factor,
@@ -129,10 +129,11 @@ Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_facto
   const size_t rows = spatial_axis(data_format);
   if (interpolation == Interpolation::nearest) {
     const int64_t factors[] = {height_factor, width_factor};
-    return repeated(t, factors_at(t, factors, rows), Repeat::each);
+    return own(called, repeated(t, factors_at(t, factors, rows), Repeat::each));
   }
   const auto axis = static_cast<int64_t>(rows);
-  return stretch(stretch(float_operand(kName, t), axis + 1, width_factor), axis, height_factor);
+  return own(called, stretch(stretch(float_operand(kName, t), axis + 1, width_factor), axis,
+                             height_factor));
 }
 
 Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_factor,
@@ -144,7 +145,7 @@ Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_fact
   check_factor(kName, "height_factor", height_factor);
   check_factor(kName, "width_factor", width_factor);
   const int64_t factors[] = {depth_factor, height_factor, width_factor};
-  return repeated(t, factors_at(t, factors, spatial_axis(data_format)), Repeat::each);
+  return own(called, repeated(t, factors_at(t, factors, spatial_axis(data_format)), Repeat::each));
 }
 
 namespace {

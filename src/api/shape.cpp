@@ -56,7 +56,7 @@ Tensor concatenate(const std::vector<Tensor>& tensors, int64_t axis) {
   check(xs[0].ndim() > 0, "concatenate", "tensors must have at least 1 dimension; got a scalar.");
   axis = normalize_axis("concatenate", axis, xs[0].shape(), "axis", "a tensor");
   check_joinable("concatenate", xs, axis);
-  return all_sparse ? concatenate_sparse(xs, axis) : prim::concat(xs, axis);
+  return own(called, all_sparse ? concatenate_sparse(xs, axis) : prim::concat(xs, axis));
 }
 
 Tensor stack(const std::vector<Tensor>& x, int64_t axis) {
@@ -66,13 +66,13 @@ Tensor stack(const std::vector<Tensor>& x, int64_t axis) {
   check_joinable("stack", xs, -1);
   axis = new_axis("stack", axis, xs[0].shape());
   for (Tensor& t : xs) t = prim::expand_dims(t, {axis});
-  return prim::concat(xs, axis);
+  return own(called, prim::concat(xs, axis));
 }
 
 Tensor reshape(const Tensor& x, const ShapeArg& shape) {
   const CalledAs called(__func__);
   const Tensor t = dense_operand("reshape", x);
-  return prim::reshape(t, sym_shape_of("reshape", shape));
+  return own(called, prim::reshape(t, sym_shape_of("reshape", shape)));
 }
 
 Tensor permute_dimensions(const Tensor& x, const Ints& pattern) {
@@ -88,12 +88,12 @@ Tensor permute_dimensions(const Tensor& x, const Ints& pattern) {
   }
   check(ok, "permute_dimensions", "pattern must name each of the ", rank, " axes of x (shape ",
         t.shape(), ") once; got ", pattern, ".");
-  return prim::transpose(t, perm);
+  return own(called, prim::transpose(t, perm));
 }
 
 Tensor flatten(const Tensor& x) {
   const CalledAs called(__func__);
-  return prim::reshape(dense_operand("flatten", x), Ints{kInfer});
+  return own(called, prim::reshape(dense_operand("flatten", x), Ints{kInfer}));
 }
 
 Tensor batch_flatten(const Tensor& x) {
@@ -110,13 +110,13 @@ Tensor batch_flatten(const Tensor& x) {
     const Tensor product = prim::reduce(Prim::reduce_prod, tail, {0}, true);
     shape.operand = prim::concat(Tensors{prim::slice_axis(all, 0, 0, 1), product}, 0);
   }
-  return prim::reshape(t, one_inferred(shape));
+  return own(called, prim::reshape(t, one_inferred(shape)));
 }
 
 Tensor expand_dims(const Tensor& x, int64_t axis) {
   const CalledAs called(__func__);
   const Tensor t = dense_operand("expand_dims", x);
-  return prim::expand_dims(t, {new_axis("expand_dims", axis, t.shape())});
+  return own(called, prim::expand_dims(t, {new_axis("expand_dims", axis, t.shape())}));
 }
 
 Tensor squeeze(const Tensor& x, int64_t axis) {
@@ -126,7 +126,7 @@ Tensor squeeze(const Tensor& x, int64_t axis) {
   const int64_t d = t.shape().dim(static_cast<size_t>(axis));
   check(d == 1 || d == Shape::kUnknown, "squeeze", "axis ", axis,
         " of x must have size 1; got shape ", t.shape(), ".");
-  return prim::squeeze(t, {axis});
+  return own(called, prim::squeeze(t, {axis}));
 }
 
 namespace {
@@ -156,17 +156,17 @@ size_t first_spatial_axis(const std::optional<DataFormat>& data_format) {
 
 Tensor temporal_padding(const Tensor& x, const PaddingPair& padding) {
   const CalledAs called(__func__);
-  return pad_axes("temporal_padding", x, 3, 1, {&padding, 1});
+  return own(called, pad_axes("temporal_padding", x, 3, 1, {&padding, 1}));
 }
 Tensor spatial_2d_padding(const Tensor& x, const Spatial2dPaddingOptions& options) {
   const CalledAs called(__func__);
-  return pad_axes("spatial_2d_padding", x, 4, first_spatial_axis(options.data_format),
-                  options.padding);
+  return own(called, pad_axes("spatial_2d_padding", x, 4, first_spatial_axis(options.data_format),
+                              options.padding));
 }
 Tensor spatial_3d_padding(const Tensor& x, const Spatial3dPaddingOptions& options) {
   const CalledAs called(__func__);
-  return pad_axes("spatial_3d_padding", x, 5, first_spatial_axis(options.data_format),
-                  options.padding);
+  return own(called, pad_axes("spatial_3d_padding", x, 5, first_spatial_axis(options.data_format),
+                              options.padding));
 }
 
 Tensor one_hot(const Tensor& indices, const Number& num_classes) {
@@ -190,7 +190,7 @@ Tensor one_hot(const Tensor& indices, const Number& num_classes) {
 Tensor reverse(const Tensor& x, const Axis& axes) {
   const CalledAs called(__func__);
   const Tensor t = dense_operand("reverse", x);
-  return prim::reverse(t, axes_of("reverse", axes, t));
+  return own(called, prim::reverse(t, axes_of("reverse", axes, t)));
 }
 
 namespace {
@@ -243,7 +243,7 @@ Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
       stops.push(checked_add("slice", first, taken));
     }
   }
-  return with_known_sizes(slice_between(t, starts, stops), count);
+  return own(called, with_known_sizes(slice_between(t, starts, stops), count));
 }
 
 }  // namespace horngate

@@ -129,6 +129,7 @@ bool fold(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
     case Prim::expand_dims:
     case Prim::squeeze:
     case Prim::stop_gradient:
+    case Prim::after:
       if (in.size() != 1) return false;
       *out = *in[0];
       return true;

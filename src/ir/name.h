@@ -1,6 +1,7 @@
 // NodeName: what messages call a node; and the K function that is being called on this thread.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -34,18 +35,26 @@ class NodeName {
 /// The outermost K function that is being called on this thread; null outside.
 extern constinit thread_local const char* called_function;
 
+/// What the next node will be called by number: those that exist have smaller ones.
+uint64_t next_node_id();
+
 /// Stands first in each K function: const CalledAs called("dot"). Inside another K function it changes
 /// nothing.
 class CalledAs {
  public:
-  explicit CalledAs(const char* function) : before_(called_function) {
+  explicit CalledAs(const char* function)
+      : before_(called_function), begin_(before_ ? 0 : next_node_id()) {
     if (!before_) called_function = function;
   }
   ~CalledAs() { called_function = before_; }
   CalledAs(const CalledAs&) = delete;
 
+  /// Whether a node was there before the user called this function; never inside another K function.
+  bool has_met(uint64_t node_id) const { return node_id < begin_; }
+
  private:
   const char* before_;
+  const uint64_t begin_;
 };
 
 /// Replaces the name, or clears it, while a user's function (a step, a branch) runs inside a K function, or

@@ -91,6 +91,8 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<Body
   return Tensor::adopt(node.release());
 }
 
+uint64_t next_node_id() { return next_id.load(std::memory_order_relaxed); }
+
 Tensors outputs_of(const Tensor& first) {
   Tensors all;
   for (size_t i = 0; i < first.node()->out.size(); ++i)

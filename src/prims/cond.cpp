@@ -17,9 +17,6 @@ Types infer(const InferCall& c, const attrs::cond&) {
   return out;
 }
 
-/// Id of the next node, to tell what existed before a branch was traced.
-uint64_t next_node_id() { return prim::scalar(0, DType::bool_).node()->id; }
-
 BodyRef close_branch(Tensors results, const IsInside& inside) {
   auto body = make_ref<Body>();
   body->captures = find_captures(results, {}, inside);

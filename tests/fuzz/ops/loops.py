@@ -57,9 +57,7 @@ def draw_growing(g):
     state = g.new([1, g.width()], x.dtype)
     inner = g.inner()
     step = inner.parameter(x.dtype, [a[:, 0] for a in x.arrays])
-    h = inner.parameter(
-        x.dtype, [np.repeat(s, len(a), 0) for s, a in zip(state.arrays, x.arrays)]
-    )
+    h = inner.parameter(x.dtype, [np.repeat(s, len(a), 0) for s, a in zip(state.arrays, x.arrays)])
     cell(inner, step, h, h.dims[1])
     y = inner.values[-1]
     if y in (step, h) or y.dims != h.dims:
