@@ -229,7 +229,8 @@ void pop_control_dependencies() {
 const Tensors& control_updates() { return control->updates; }
 
 Tensor own(const CalledAs& called, Tensor result) {
-  if (!called.has_met(result.node()->id) || result.node()->prim == Prim::constant) return result;
+  const bool is_number = result.node()->prim == Prim::constant && !is_float(result.dtype());
+  if (is_number || !called.has_met(result.node()->id)) return result;
   return emit(attrs::after{}, {std::move(result)});
 }
 

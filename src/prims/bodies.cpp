@@ -1,8 +1,6 @@
 // Bodies of scan and cond.
 #include "prims/bodies.h"
 
-#include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/per_thread.h"

@@ -54,12 +54,17 @@ EQUAL = {
 
 
 @pytest.mark.parametrize("name", EQUAL)
-@pytest.mark.parametrize("kind", ["placeholder", "variable", "product"])
+@pytest.mark.parametrize("kind", ["placeholder", "variable", "constant", "product"])
 def test_results_are_tensors_of_their_own(name, kind):
     """d(y * tanh(x)) / dy is tanh(x), also where y equals x; and whoever feeds y does not feed x."""
     value = np.linspace(0.1, 0.6, 6).reshape(2, 3)
     fed = K.placeholder((2, 3))
-    x = {"placeholder": fed, "variable": K.variable(value), "product": fed * 2}[kind]
+    x = {
+        "placeholder": fed,
+        "variable": K.variable(value),
+        "constant": K.constant(value),
+        "product": fed * 2,
+    }[kind]
     y = EQUAL[name](x)
     assert not K.is_variable(y)
     (slope,) = K.gradients(K.sum(y * K.tanh(x)), [y])
