@@ -1,8 +1,9 @@
 // cond(condition, captures of then.., captures of else..): the results of one of two bodies.
 #include "prims/cond.h"
 
-#include <unordered_map>
+#include <unordered_set>
 
+#include "ir/tensor_key.h"
 #include "prims/bodies.h"
 
 namespace horngate {
@@ -31,6 +32,21 @@ Tensors close_cond(const Tensor& condition, BodyRef then_body, BodyRef else_body
   return outputs_of(emit(attrs::cond{}, std::move(in), {then_body, else_body}));
 }
 
+/// The nodes of a branch.
+std::unordered_set<const Node*> nodes_of(const Body& body) {
+  std::unordered_set<TensorKey, TensorKeyHash> captured;
+  for (const Tensor& t : body.captures) captured.insert(key_of(t));
+  std::unordered_set<const Node*> nodes;
+  Tensors stack = body.results;
+  while (!stack.empty()) {
+    const Tensor t = std::move(stack.back());
+    stack.pop_back();
+    if (captured.count(key_of(t)) || !nodes.insert(t.node()).second) continue;
+    for (const Tensor& operand : t.node()->in) stack.push_back(operand);
+  }
+  return nodes;
+}
+
 // Each branch of the gradient repeats its forward branch as far as needed and gives a cotangent for every
 // capture: zeros for those of the other branch.
 Tensors grad(const GradCall& c, const attrs::cond&) {
@@ -44,6 +60,7 @@ Tensors grad(const GradCall& c, const attrs::cond&) {
   if (live.empty()) return dx;
 
   const auto branch = [&](const Body& body, size_t first) {
+    const uint64_t begin = next_node_id();
     Tensors roots, seeds;
     for (size_t i = 0; i < body.results.size(); ++i) {
       if (!c.dy[i].defined()) continue;
@@ -56,14 +73,11 @@ Tensors grad(const GradCall& c, const attrs::cond&) {
       const bool own = i >= first && i - first < d.size() && d[i - first].defined();
       results.push_back(own ? d[i - first] : prim::zeros_like(c.in(1 + i)));
     }
-    // Inside is everything but captures of the forward branch, cotangents and what is older than the
-    // cond.
-    std::unordered_map<const Node*, bool> outer;
-    for (const Tensor& t : body.captures) outer[t.node()] = true;
-    for (const Tensor& t : c.dy)
-      if (t.defined()) outer[t.node()] = true;
-    for (size_t i = 0; i < c.node.in.size(); ++i) outer[c.in(i).node()] = true;
-    return close_branch(std::move(results), [&](const Node& node) { return !outer.count(&node); });
+    // Inside is what was made for it, and the forward branch. A result may be older than both: the gradient of e - e, where
+    // dy is -q, needs q.
+    const std::unordered_set<const Node*> forward = nodes_of(body);
+    return close_branch(std::move(results),
+                        [&](const Node& node) { return node.id >= begin || forward.count(&node); });
   };
   const BodyRef then_grad = branch(then_body, 0);
   const BodyRef else_grad = branch(else_body, n_then);

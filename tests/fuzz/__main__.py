@@ -170,6 +170,7 @@ class Tally:
     def keep(self, program):
         if self.options.keep:
             path = Path(self.options.keep) / f"{program['seed']}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(program, indent=1) + "\n")
 
     def total(self, what):

@@ -40,8 +40,9 @@ class Noise:
             y = y + noise * magnitude
             if y.dtype.kind == "c":
                 y = y + 1j * y.imag * noise
-        if self.narrow and self.dtype != "float64" and y.dtype.kind == "f":
-            y = y.astype(self.dtype).astype("float64")
+        if self.narrow and self.dtype != "float64":
+            rounded = y.real.astype(self.dtype).astype("float64")
+            y = rounded + 1j * y.imag if y.dtype.kind == "c" else rounded
         return np.asarray(y)
 
     def difference(self, y, magnitude):
