@@ -1,5 +1,5 @@
 // Whether kernels are as fast as they were, as ratios within one run: to copying the same memory, or to the same
-// number of multiplications without any memory. Limits are some 1.6 times what was seen, so a lost SIMD path, a
+// number of multiplications without any memory. Limits are some 1.6 times what was seen on the machine where it is most, so a lost SIMD path, a
 // lost fusion or a copy too many fails, and another machine does not. plan_size_test counts what needs no clock.
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ FOR_EACH_TARGET float multiply(int64_t turns) {
   Lanes sums[12] = {}, a = {}, b = {};
   for (int i = 0; i < 16; ++i) {
     a[i] = 0.999f;
-    b[i] = 1e-3f * static_cast<float>(i);
+    b[i] = 1e-3f * static_cast<float>(
+                       i + 1);  // with 0, sums become subnormal, which Intel's CPUs take long for
   }
   for (int i = 0; i < 12; ++i)
     sums[i] = a * static_cast<float>(i);  // all different, or one would do
@@ -119,7 +120,7 @@ TEST_F(Speed, TanhAndExp) {
   const Tensor x = input({None});
   const Function f = function({x}, {tanh(x) + exp(-(x * x))});
   const Array a = random_floats({kCount});
-  expect_at_most(1.8, [&] { (void)f({a}); }, products(kCount * 32));
+  expect_at_most(2.1, [&] { (void)f({a}); }, products(kCount * 32));
 }
 
 TEST_F(Speed, SumOfRows) {
@@ -141,7 +142,7 @@ TEST_F(Speed, Softmax) {
   const Function f = function({x}, {softmax(x)});
   const Array a = random_floats({64, 1000});
   // 2.1 where two units multiply 512 bits at once: the reference gains more by them than exponentials do.
-  expect_at_most(2.4, [&] { (void)f({a}); }, products(64 * 1000 * 16));
+  expect_at_most(3.0, [&] { (void)f({a}); }, products(64 * 1000 * 16));
 }
 
 TEST_F(Speed, Transpose) {
@@ -155,7 +156,7 @@ TEST_F(Speed, Matmul) {
   const Tensor x = input({None, 384}), y = input({384, 384});
   const Function f = function({x, y}, {dot(x, y)});
   const Array a = random_floats({384, 384}), b = random_floats({384, 384}, 1);
-  expect_at_most(1.6, [&] { (void)f({a, b}); }, products(384 * 384 * 384));
+  expect_at_most(1.8, [&] { (void)f({a, b}); }, products(384 * 384 * 384));
 }
 
 /// Winograd's way needs fewer multiplications than the sum written out.
@@ -165,7 +166,7 @@ TEST_F(Speed, Convolution) {
   const Function f = function(
       {x}, {conv2d(x, w, {.padding = Padding::same, .data_format = DataFormat::channels_last})});
   const Array a = random_floats({4, 32, 32, 64});
-  expect_at_most(0.5, [&] { (void)f({a}); }, products(int64_t{4} * 32 * 32 * 64 * 64 * 9));
+  expect_at_most(0.65, [&] { (void)f({a}); }, products(int64_t{4} * 32 * 32 * 64 * 64 * 9));
 }
 
 TEST_F(Speed, TrainingStep) {
@@ -179,7 +180,7 @@ TEST_F(Speed, TrainingStep) {
       function({x}, {loss}, {update_sub(u, 1e-9f * grads[0]), update_sub(v, 1e-9f * grads[1])});
   const Array a = random_floats({kBatch, kWidth}, 2);
   // Two products forward, two for the weights, one back.
-  expect_at_most(1.8, [&] { (void)f({a}); }, products(5 * kBatch * kWidth * kWidth));
+  expect_at_most(2.3, [&] { (void)f({a}); }, products(5 * kBatch * kWidth * kWidth));
 }
 
 TEST_F(Speed, RandomNumbers) {
