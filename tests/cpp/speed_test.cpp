@@ -1,6 +1,7 @@
 // Whether kernels are as fast as they were, as ratios within one run: to copying the same memory, or to the same
-// number of multiplications without any memory. Limits are some 1.6 times what was seen on the machine where it is most, so a lost SIMD path, a
-// lost fusion or a copy too many fails, and another machine does not. plan_size_test counts what needs no clock.
+// number of multiplications without any memory. Limits are some 1.6 times the most that was seen on a machine, so a
+// lost SIMD path, a lost fusion or a copy too many fails, and another machine does not. plan_size_test counts what
+// needs no clock.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -32,8 +33,7 @@ FOR_EACH_TARGET float multiply(int64_t turns) {
   Lanes sums[12] = {}, a = {}, b = {};
   for (int i = 0; i < 16; ++i) {
     a[i] = 0.999f;
-    b[i] = 1e-3f * static_cast<float>(
-                       i + 1);  // with 0, sums become subnormal, which Intel's CPUs take long for
+    b[i] = 1e-3f * static_cast<float>(i + 1);  // with 0, sums become subnormal: slow on some CPUs
   }
   for (int i = 0; i < 12; ++i)
     sums[i] = a * static_cast<float>(i);  // all different, or one would do
