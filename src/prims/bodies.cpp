@@ -61,6 +61,10 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
   return captures;
 }
 
+bool is_made_since(uint64_t begin, const Node& n) {
+  return n.id >= begin && !(n.prim == Prim::tape && n.in[0].node()->id < begin);
+}
+
 void refuse_updates(std::string_view function, std::string_view where, const Tensors& results,
                     uint64_t begin) {
   std::unordered_set<const Node*> visited;

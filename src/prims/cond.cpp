@@ -97,10 +97,8 @@ Tensors make_cond(const std::string& function, const Tensor& condition,
     const uint64_t begin = next_node_id();
     Tensors results = branch();
     refuse_updates(function, "a branch", results, begin);
-    return close_branch(std::move(results), [begin](const Node& n) {
-      // A tape is of the graph of its loop.
-      return n.id >= begin && !(n.prim == Prim::tape && n.in[0].node()->id < begin);
-    });
+    return close_branch(std::move(results),
+                        [begin](const Node& n) { return is_made_since(begin, n); });
   };
   const BodyRef then_body = trace(then_branch);
   const BodyRef else_body = trace(else_branch);

@@ -216,9 +216,8 @@ Tensors grad(const GradCall& c, const A& a) {
 
   // Forward values that the backward body needs become sequences: the xs themselves, or tapes.
   const IsInside is_backward = [&](const Node& n) {
-    if (n.level < level || n.id < backward_begins) return false;
     // A tape of a scan in the forward body is itself a forward value.
-    return !(n.prim == Prim::tape && n.in[0].node()->id < backward_begins);
+    return n.level >= level && is_made_since(backward_begins, n);
   };
   Tensors known = params;
   known.insert(known.end(), d_carries.begin(), d_carries.end());

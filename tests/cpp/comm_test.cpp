@@ -387,8 +387,7 @@ TEST(Comm, BucketsSumWhereverTheArraysAre) {
 }
 
 TEST(Comm, AForkedChildIsNoRank) {
-  if (horngate::testing::kThreadSanitizer)
-    GTEST_SKIP() << "a fork takes more locks than the thread sanitizer counts";
+  if (horngate::testing::kThreadSanitizer) GTEST_SKIP() << horngate::testing::kNoForks;
   on_ranks(2, [](Communicator& c) {
     if (c.rank() == 0) {
       const pid_t child = fork();

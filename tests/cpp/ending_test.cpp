@@ -36,8 +36,6 @@ struct Work {
   Function f;
 };
 
-constexpr const char* kForks = "a fork takes more locks than the thread sanitizer counts";
-
 std::optional<Work> work;  // of the program that ends
 
 void be_right_or_end() {
@@ -53,7 +51,7 @@ struct AtEnd {
 };
 
 TEST(Ending, FunctionsRunAtTheEndOfTheProgram) {
-  if (testing::kThreadSanitizer) GTEST_SKIP() << kForks;
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoForks;
   const auto program = [] {
     work.emplace();
     std::atexit(be_right_or_end);
@@ -64,7 +62,7 @@ TEST(Ending, FunctionsRunAtTheEndOfTheProgram) {
 }
 
 TEST(Ending, FunctionsRunAtTheEndOfAThread) {
-  if (testing::kThreadSanitizer) GTEST_SKIP() << kForks;
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoForks;
   const auto program = [] {
     work.emplace();
     for (int i = 0; i < 3; ++i)

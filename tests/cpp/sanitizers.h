@@ -14,5 +14,7 @@ namespace horngate::testing {
 inline constexpr bool kSanitized = HORNGATE_SANITIZED != 0;
 inline constexpr bool kAddressSanitizer = HORNGATE_SANITIZED == 1;
 inline constexpr bool kThreadSanitizer = HORNGATE_SANITIZED == 2;
+/// Why tests that fork are skipped there.
+inline constexpr const char* kNoForks = "a fork takes more locks than the thread sanitizer counts";
 
 }  // namespace horngate::testing

@@ -154,8 +154,7 @@ void kill_ranks_that_agree(uint32_t seed) {
 }
 
 TEST(Watch, RanksThatAreLeftAgreeWhoeverIsKilledAtAnyMoment) {
-  if (horngate::testing::kThreadSanitizer)
-    GTEST_SKIP() << "a fork takes more locks than the thread sanitizer counts";
+  if (horngate::testing::kThreadSanitizer) GTEST_SKIP() << horngate::testing::kNoForks;
   static uint32_t seed = 0;  // others each time that the test is repeated
   for (int i = 0; i < 30 && !HasFailure(); ++i) kill_ranks_that_agree(++seed);
 }

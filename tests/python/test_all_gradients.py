@@ -1,6 +1,5 @@
 """Gradients of every function of the catalogue against differences; see tests/reliability."""
 
-import importlib.util
 import pathlib
 import sys
 import warnings
@@ -8,6 +7,7 @@ import warnings
 import horngate as K
 import numpy as np
 import pytest
+import reliability_program
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ORACLE = str(ROOT / "tests" / "oracle")
@@ -16,11 +16,8 @@ DRAWS, SEED = 4, 0
 
 def load():
     """The module, without leaving the oracle's plain names behind for other tests."""
-    path = ROOT / "tests/reliability/all_gradients.py"
-    spec = importlib.util.spec_from_file_location("all_gradients", path)
-    module = importlib.util.module_from_spec(spec)
     before = set(sys.modules)
-    spec.loader.exec_module(module)
+    module = reliability_program.load("all_gradients")
     module.oracle.load()
     says = module.documented()
     for name in set(sys.modules) - before:

@@ -1,35 +1,25 @@
 """The same thing said in two ways, some hundred draws with a seed of its own in every run; see
 tests/reliability/metamorphic.py."""
 
-import importlib.util
-import pathlib
 import sys
 import warnings
 
 import numpy as np
 import pytest
+import reliability_program
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "tests/reliability/metamorphic.py"
 SEED = int(np.random.SeedSequence().entropy % 2**31)
 DRAWS = 80  # of each relation
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("metamorphic", PROGRAM)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-metamorphic = load()
+metamorphic = reliability_program.load("metamorphic")
 
 
 @pytest.mark.parametrize("relation", metamorphic.RELATIONS)
 def test_relation(relation, record_property):
     record_property("seed", SEED)
     print(
-        f"{PROGRAM.name} --relation {relation} --draws {DRAWS} --seed {SEED}", file=sys.__stderr__
+        f"metamorphic.py --relation {relation} --draws {DRAWS} --seed {SEED}", file=sys.__stderr__
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

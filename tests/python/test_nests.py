@@ -1,25 +1,21 @@
 """Loops, branches and gradients inside of each other, with a seed of its own in every run; see tests/reliability/nests.py.
 And what makes gradients with respect to results possible: each is a tensor of its own."""
 
-import importlib.util
-import pathlib
 import sys
 
 import horngate as K
 import numpy as np
 import pytest
+import reliability_program
 
-PROGRAM = pathlib.Path(__file__).resolve().parents[1] / "reliability/nests.py"
 SEED = int(np.random.SeedSequence().entropy % 2**31)
 COUNT = 400
 
 
 def test_random_nests(record_property):
     record_property("seed", SEED)
-    print(f"{PROGRAM.name} --count {COUNT} --seed {SEED}", file=sys.__stderr__)
-    spec = importlib.util.spec_from_file_location("nests", PROGRAM)
-    nests = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(nests)
+    print(f"nests.py --count {COUNT} --seed {SEED}", file=sys.__stderr__)
+    nests = reliability_program.load("nests")
     assert nests.run(COUNT, SEED)["faults"] == []
 
 

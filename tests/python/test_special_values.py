@@ -1,7 +1,6 @@
 """NaN, infinities, zeros and subnormal numbers against NumPy, on every SIMD level; see
 tests/reliability/special_values.py."""
 
-import importlib.util
 import json
 import os
 import pathlib
@@ -10,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+import reliability_program
 from functions_catalogue import FUNCTIONS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -17,15 +17,7 @@ PROGRAM = ROOT / "tests/reliability/special_values.py"
 FLAGS = pathlib.Path("/proc/cpuinfo").read_text() if os.path.exists("/proc/cpuinfo") else ""
 
 
-def load():
-    spec = importlib.util.spec_from_file_location("special_values", PROGRAM)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["special_values"] = module  # dataclasses look there
-    spec.loader.exec_module(module)
-    return module
-
-
-special_values = load()
+special_values = reliability_program.load("special_values")
 
 SETTINGS = [
     {"HORNGATE_SIMD": "sse4"},

@@ -49,7 +49,6 @@ LOOKS = [
 def draw_growing(g):
     """A state of one row that grows to the batch in the first step."""
     from fuzz.motifs import then
-    from fuzz.ops import TABLE
 
     x = g.pick(lambda v: v.is_float and v.rank == 3 and v.top < 50 and min(v.dims[1]) >= 1)
     if x is None or 0 in x.shape or x.size > 20_000 or max(x.dims[1]) > 20:
@@ -64,7 +63,7 @@ def draw_growing(g):
         return None
     for _ in range(g.between(1, 3)):
         name, args = g.choice(LOOKS)
-        seen = name in TABLE and then(inner, name, [h], **args)
+        seen = then(inner, name, [h], **args)
         fresh = seen and then(inner, g.choice(["add", "multiply"]), [y, seen])
         fresh = fresh and then(inner, "tanh", [fresh])
         y = fresh or y
