@@ -14,11 +14,12 @@ using LineHandler = std::function<void(const std::string&)>;
 /// Called about every 20 ms during a call, on the calling thread; non-zero ends the call with Interrupted.
 HORNGATE_API void set_interrupt_check(int (*check)());
 /// Receives the lines of print_tensor, on the calling thread, while locks of variables are held: it may wait
-/// only for what no caller of the library holds. If unset, they go to standard error.
+/// only for what no caller of the library holds. If unset, they go to standard error. What it throws ends the call.
 HORNGATE_API void set_print_handler(LineHandler handler);
 /// Receives warnings, under the same rule, unless there is a handler of set_log_handler. If unset, they go to standard
-/// error.
-HORNGATE_API void set_warning_handler(LineHandler handler);
+/// error. `tell`, if given, is called by each call of a function before it changes variables: a binding that has put
+/// warnings off shows them then, and what it throws ends the call.
+HORNGATE_API void set_warning_handler(LineHandler handler, void (*tell)() = nullptr);
 
 /// The value of a tensor that needs no feeds, always computed by native: initial values of variables have the
 /// same bits on every engine and cost none of them a compilation.

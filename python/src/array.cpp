@@ -9,6 +9,7 @@
 #include <string>
 
 #include "errors.h"
+#include "gil.h"
 #include "stable_abi.h"
 #include "text.h"
 
@@ -126,9 +127,8 @@ void check_nesting(PyObject* list, SmallVec<PyObject*, 8>& above, const char* fu
 /// Drops a reference, from whichever thread last holds the memory.
 std::function<void()> release_of(PyObject* object) {
   return [object] {
-    const PyGILState_STATE state = PyGILState_Ensure();
+    const Locked locked;
     Py_DECREF(object);
-    PyGILState_Release(state);
   };
 }
 
@@ -231,10 +231,9 @@ nb::object to_scipy(const Array& array) {
 
 PyObject* to_ndarray(const Array& array) {
   if (!array.storage()) return to_ndarray(array.copy());  // memory of somebody else, which may go
-  constexpr int kMaxRank = 64;
   npy_intp dims[kMaxRank], strides[kMaxRank];
+  if (array.ndim() > kMaxRank) throw ValueError("array: NumPy takes up to 64 dimensions.");
   const int rank = static_cast<int>(array.ndim());
-  if (rank > kMaxRank) throw ValueError("array: NumPy takes up to 64 dimensions.");
   const auto item = static_cast<npy_intp>(size_of(array.dtype()));
   for (int i = 0; i < rank; ++i) {
     dims[i] = array.dims()[static_cast<size_t>(i)];
@@ -309,6 +308,12 @@ void delete_unused_capsule(PyObject* capsule) {
 }
 
 nb::object to_dlpack(nb::handle value) {
+  // DLPack cannot say that memory is read-only.
+  if (PyArray_Check(value.ptr()) &&
+      !PyArray_ISWRITEABLE(reinterpret_cast<PyArrayObject*>(value.ptr()))) {
+    PyErr_SetString(PyExc_BufferError, "to_dlpack: the array is read-only; give a copy of it.");
+    nb::raise_python_error();
+  }
   const Array a = array_from(value, {}, "to_dlpack");
   return nb::steal(PyCapsule_New(a.to_dlpack(), "dltensor", delete_unused_capsule));
 }

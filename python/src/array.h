@@ -12,6 +12,9 @@ namespace horngate::python {
 
 namespace nb = nanobind;
 
+/// How many dimensions an array of NumPy has at most.
+constexpr size_t kMaxRank = 64;
+
 /// A view of a NumPy array whose dtype and memory order we can use directly; false for anything
 /// else. The view does not hold the object: the caller must, for as long as the view lives.
 bool borrow_array(PyObject* object, Array* out);

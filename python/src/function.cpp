@@ -60,28 +60,47 @@ PyObject* log_handler = nullptr;  // takes them in place of Python's warnings
 /// Called by the library while the GIL is released. The error stays set for whoever takes the GIL
 /// again.
 int check_signals() {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  const int interrupted = PyErr_CheckSignals();
-  PyGILState_Release(state);
-  return interrupted;
+  const Locked locked;
+  return PyErr_CheckSignals();
 }
 
+/// Ends the call that this thread is in. The error is set, for whoever takes the GIL again.
+[[noreturn]] void end_call() { throw Interrupted("function: ended by Python code that it ran."); }
+
 /// A line of print_tensor. Nobody waits for one of our locks with the GIL held, so taking the GIL
-/// here is safe.
+/// here is safe. An error ends the call, as one of print() would: a Ctrl-C may arrive in here.
 void print_line(const std::string& line) {
-  const PyGILState_STATE state = PyGILState_Ensure();
-  PyObject *type, *value, *trace;
-  PyErr_Fetch(&type, &value, &trace);
-  PyObject* stream = PySys_GetObject(kPrintStream);
-  PyObject* text =
-      PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace");
-  const bool written = stream && stream != Py_None && text &&
-                       PyFile_WriteObject(text, stream, Py_PRINT_RAW) == 0 &&
-                       PyFile_WriteString("\n", stream) == 0;
-  if (!written) PyErr_Clear();
-  Py_XDECREF(text);
-  PyErr_Restore(type, value, trace);
-  PyGILState_Release(state);
+  bool failed = false;
+  {
+    const Locked locked;
+    if (PyErr_Occurred()) return;  // the call ends for another reason
+    PyObject* stream = PySys_GetObject(kPrintStream);
+    if (!stream || stream == Py_None) return;
+    const nb::object held = nb::borrow(stream);  // code of the stream may set another one
+    PyObject* text =
+        PyUnicode_DecodeUTF8(line.data(), static_cast<Py_ssize_t>(line.size()), "replace");
+    failed = !text || PyFile_WriteObject(text, stream, Py_PRINT_RAW) != 0 ||
+             PyFile_WriteString("\n", stream) != 0;
+    Py_XDECREF(text);
+  }
+  if (failed) end_call();
+}
+
+/// Before a call changes variables: warnings that are errors end it.
+void tell_warnings() {
+  if (pending_warnings.empty()) return;
+  bool failed = false;
+  {
+    const Locked locked;
+    if (PyErr_Occurred()) return;
+    try {
+      show_warnings();
+    } catch (nb::python_error& e) {
+      e.restore();
+      failed = true;
+    }
+  }
+  if (failed) end_call();
 }
 
 /// The learning phase may be 1, [0], 1.0, True or an array with one element.
@@ -190,14 +209,18 @@ Arrays run_without(FunctionState* self, Feeds& feeds) {
   for (size_t i = 0; i < feeds.arrays.size(); ++i)
     missing.push_back(!feeds.arrays[i].defined() && !self->inputs[i].is_open &&
                       !self->inputs[i].is_phase);
-  Function& f = self->without[missing];
+  Function f = self->without[missing];
   if (!f.impl()) {
     Tensors inputs = self->input_tensors;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (missing[i]) inputs[i] = Tensor();
-    f = function(inputs, self->output_tensors, self->updates, {.name = self->name});
+    {
+      const Unlocked unlocked;
+      f = function(inputs, self->output_tensors, self->updates, {.name = self->name});
+    }
+    self->without[missing] = f;
   }
-  return run(Function(f), feeds.arrays);
+  return run(f, feeds.arrays);
 }
 
 PyObject* list_of(const Arrays& arrays, size_t n) {
@@ -370,7 +393,14 @@ nb::object make_function(nb::sequence inputs, nb::sequence outputs, nb::sequence
     // A copy, so that the program does not change if the caller writes to the array.
     self->fixed.push_back(array_from(nb::object(item[1]), t.dtype(), "function").copy());
   }
-  for (handle t : outputs) self->output_tensors.push_back(call.tensor(t));
+  for (handle t : outputs) {
+    self->output_tensors.push_back(call.tensor(t));
+    const size_t rank = self->output_tensors.back().ndim();
+    if (rank > kMaxRank)
+      throw ValueError("function: output " + std::to_string(self->output_tensors.size() - 1) +
+                       " has " + std::to_string(rank) + " dimensions; NumPy takes up to " +
+                       std::to_string(kMaxRank) + ".");
+  }
   self->n_returned = self->output_tensors.size();
   for (handle t : fetches) self->output_tensors.push_back(to_dense(call.tensor(t)));
   for (handle item : updates)
@@ -467,7 +497,8 @@ void init_function(nb::module_& m) {
   m.def("profile_stop", &profile_stop, "See horngate.profile.trace.");
   hooks::set_interrupt_check(&check_signals);
   hooks::set_print_handler(&print_line);
-  hooks::set_warning_handler([](const std::string& text) { pending_warnings.push_back(text); });
+  hooks::set_warning_handler([](const std::string& text) { pending_warnings.push_back(text); },
+                             &tell_warnings);
 }
 
 }  // namespace horngate::python

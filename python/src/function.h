@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "gil.h"
 #include "horngate/function.h"
 
 namespace horngate::python {
@@ -19,7 +20,9 @@ class Unlocked {
     ensure_signal_stack();
     state_ = PyEval_SaveThread();
   }
-  ~Unlocked() { PyEval_RestoreThread(state_); }
+  ~Unlocked() {
+    take_gil([&] { PyEval_RestoreThread(state_); });
+  }
   Unlocked(const Unlocked&) = delete;
 
  private:

@@ -50,6 +50,9 @@ void set_values(std::vector<std::pair<Variable, Array>> values) {
                      "\" takes a dense array; got a sparse one.");
     check(value.defined() && value.shape() == v.type.shape, "set_value", "variable \"", v.name,
           "\" has shape ", v.type.shape, "; got a value of shape ", value.shape(), ".");
+    check<RuntimeError>(!FunctionImpl::is_updated_by_this_thread(v), "set_value", "variable \"",
+                        v.name,
+                        "\" is updated by the call in which this thread is; set it after it.");
     states.push_back(&v);
     fresh.push_back(owned(std::move(value), v.type.dtype));
   }
@@ -125,7 +128,7 @@ Array get_value(const Variable& x) {
     held = v.value;
   }
   // `held` keeps this version alive; an update meanwhile goes to other memory.
-  return held.is_sparse() ? held : held.copy();
+  return held.copy();
 }
 
 Arrays batch_get_value(const std::vector<Variable>& xs) {
@@ -137,8 +140,7 @@ Arrays batch_get_value(const std::vector<Variable>& xs) {
     const ReadLocks locks(sorted);
     for (VariableState* v : states) held.push_back(v->value);
   }
-  for (Array& a : held)
-    if (!a.is_sparse()) a = a.copy();
+  for (Array& a : held) a = a.copy();
   return held;
 }
 

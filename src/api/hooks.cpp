@@ -11,7 +11,9 @@ namespace horngate::hooks {
 
 void set_interrupt_check(int (*check)()) { horngate::set_interrupt_check(check); }
 void set_print_handler(LineHandler handler) { horngate::set_print_handler(std::move(handler)); }
-void set_warning_handler(LineHandler handler) { horngate::set_warning_handler(std::move(handler)); }
+void set_warning_handler(LineHandler handler, void (*tell)()) {
+  horngate::set_warning_handler(std::move(handler), tell);
+}
 
 Array initial_value(const Tensor& t) { return horngate::initial_value(t); }
 

@@ -242,6 +242,12 @@ Array Array::contiguous() const {
 }
 
 Array Array::copy() const {
+  if (sparse_) {
+    Array out = *this;
+    out.sparse_ = std::make_shared<const SparseParts>(
+        SparseParts{sparse_->indptr.copy(), sparse_->indices.copy(), sparse_->values.copy()});
+    return out;
+  }
   check_dense(*this, "copy");
   Array out(dtype_, dims_);
   const int64_t n = size();

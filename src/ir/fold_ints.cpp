@@ -81,18 +81,12 @@ bool fold_binary(Prim prim, const Ints& a, const Ints& b, Ints* out) {
 bool fold_slice(const attrs::slice& a, const Ints& x, Ints* out) {
   if (a.starts.size() != 1 || a.starts[0] == kFromOperand || a.stops[0] == kFromOperand)
     return false;
-  const auto n = static_cast<int64_t>(x.size());
   const int64_t step = a.steps.empty() ? 1 : a.steps[0];
-  const auto bound = [&](int64_t v, int64_t end_value) {
-    if (v == kToEnd) return end_value;
-    if (v < 0) v += n;
-    return step > 0 ? std::clamp<int64_t>(v, 0, n) : std::clamp<int64_t>(v, -1, n - 1);
-  };
-  const int64_t start = bound(a.starts[0], step > 0 ? 0 : n - 1);
-  const int64_t stop = bound(a.stops[0], step > 0 ? n : -1);
+  const SliceRange range =
+      slice_range(static_cast<int64_t>(x.size()), a.starts[0], a.stops[0], step);
   out->clear();
-  for (int64_t i = start; step > 0 ? i < stop : i > stop; i += step)
-    out->push_back(x[static_cast<size_t>(i)]);
+  for (int64_t i = 0; i < range.count; ++i)
+    out->push_back(x[static_cast<size_t>(range.start + i * step)]);
   return true;
 }
 
@@ -165,6 +159,19 @@ bool fold(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
 }
 
 }  // namespace
+
+SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step) {
+  const bool forward = step > 0;
+  const int64_t low = forward ? 0 : -1, high = forward ? n : n - 1;
+  const auto bound = [&](int64_t i) { return std::clamp(i < 0 ? i + n : i, low, high); };
+  const int64_t first = bound(start);
+  const int64_t last = stop == kToEnd ? (forward ? n : -1) : bound(stop);
+  const int64_t length = forward ? last - first : first - last;
+  if (length <= 0) return {first, 0};
+  // Negating as unsigned is defined even for the most negative step.
+  const uint64_t size = forward ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
+  return {first, static_cast<int64_t>(static_cast<uint64_t>(length - 1) / size) + 1};
+}
 
 bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
                std::span<const Ints* const> in, Ints* out) {

@@ -17,4 +17,11 @@ bool fold_ints(Prim prim, const Attrs* attrs, std::span<const TensorType> types,
 /// Longer values are not worth folding.
 inline constexpr int64_t kMaxFoldedInts = 64;
 
+/// What start:stop:step takes of n elements, by Python's rules. All are numbers (or kToEnd).
+struct SliceRange {
+  int64_t start;
+  int64_t count;
+};
+SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step);
+
 }  // namespace horngate

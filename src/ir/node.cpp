@@ -135,7 +135,8 @@ std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out <
 Variable::Variable(const Tensor& t) : Tensor(t) { variable_state(*this, "variable"); }
 
 Array owned(Array&& value, DType dtype) {
-  if (value.is_sparse()) return value.cast(dtype);
+  if (value.is_sparse())
+    return value.cast(dtype).copy();  // parts may be views of the caller's memory
   if (value.dtype() != dtype) return value.cast(dtype);
   const bool is_ours = value.is_contiguous() && value.storage().is_ours() &&
                        value.storage().unique() && !value.engine_memory() &&

@@ -1,6 +1,7 @@
 // Warnings and other lines.
 #include "ir/warn.h"
 
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 
@@ -16,6 +17,7 @@ struct Handlers {
   LogHandler log;
   std::function<void(const std::string&)> warning;
 };
+std::atomic<void (*)()> teller{nullptr};
 Handlers& handlers() {
   static auto* h = new Handlers;
   return *h;
@@ -39,6 +41,10 @@ void warn(const std::string& text) {
     std::fprintf(stderr, "warning: %s\n", text.c_str());
 }
 
+void tell_warnings() {
+  if (const auto tell = teller.load(std::memory_order_relaxed)) tell();
+}
+
 void inform(const std::string& line) {
   const Handlers h = current();
   if (h.log)
@@ -47,9 +53,10 @@ void inform(const std::string& line) {
     std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-void set_warning_handler(std::function<void(const std::string&)> handler) {
+void set_warning_handler(std::function<void(const std::string&)> handler, void (*tell)()) {
   std::lock_guard lock(mutex);
   handlers().warning = std::move(handler);
+  teller = tell;
 }
 
 void set_log_handler(LogHandler handler) {

@@ -10,8 +10,10 @@
 namespace horngate {
 
 void warn(const std::string& text);
+/// For calls, where they can still fail: a binding that puts warnings off tells them now, and may throw.
+void tell_warnings();
 /// A line for people, which standard error gets as it is.
 void inform(const std::string& line);
-void set_warning_handler(std::function<void(const std::string&)> handler);
+void set_warning_handler(std::function<void(const std::string&)> handler, void (*tell)() = nullptr);
 
 }  // namespace horngate

@@ -245,9 +245,10 @@ void Network::add(const Layers& layers) {
 }
 
 void Network::append(const Layer& layer) {
+  const std::string& name = layer.name();  // an error if the handle holds none
   for (const auto& other : added_)
-    if (other->name() == layer.name())
-      throw ValueError("add: names of layers must differ; got \"" + layer.name() + "\" twice.");
+    if (other->name() == name)
+      throw ValueError("add: names of layers must differ; got \"" + name + "\" twice.");
   const auto& body = layer.shared();
   if (has_graph()) {
     const Value y = layer(outputs_);

@@ -1,5 +1,6 @@
 #include "passes/slices.h"
 
+#include "ir/fold_ints.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -11,7 +12,7 @@ std::optional<AxisRange> axis_range(const GraphNode& n, const Shape& from) {
   for (size_t i = 0; i < from.ndim(); ++i) {
     const int64_t step = a.steps.empty() ? 1 : a.steps[i];
     if (step != 1) return std::nullopt;
-    const rules::SliceRange s = rules::slice_range(from.dim(i), a.starts[i], a.stops[i], step);
+    const SliceRange s = slice_range(from.dim(i), a.starts[i], a.stops[i], step);
     if (s.count == from.dim(i)) continue;
     if (range) return std::nullopt;
     range = {i, s.start, s.start + s.count};

@@ -10,7 +10,7 @@
 namespace horngate {
 
 struct FunctionImpl::Call {
-  bool running = false;
+  const FunctionImpl* running = nullptr;  // whose call it is, while one runs
   Key key;
   std::vector<Array> feeds;
   std::vector<Storage> variables;  // snapshot; keeps old values alive while we read them

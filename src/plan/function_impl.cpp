@@ -2,6 +2,7 @@
 #include "plan/function_impl.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ir/abi.h"
 #include "ir/check.h"
@@ -19,16 +20,16 @@ constexpr size_t kManyShapes = 33;
 constexpr int64_t kMaxKeyedInts = 16;
 
 struct InCall {
-  explicit InCall(bool& flag) : flag_(flag) {
-    check<RuntimeError>(!flag_, "function",
+  InCall(const FunctionImpl*& running, const FunctionImpl* f) : running_(running) {
+    check<RuntimeError>(!running_, "function",
                         "a function is called from inside another call on the same thread.");
-    flag_ = true;
+    running_ = f;
   }
-  ~InCall() { flag_ = false; }
+  ~InCall() { running_ = nullptr; }
   InCall(const InCall&) = delete;
 
  private:
-  bool& flag_;
+  const FunctionImpl*& running_;
 };
 
 }  // namespace
@@ -57,6 +58,7 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
                            std::string name, const Engine* engine)
     : name_(name.empty() ? "function" : std::move(name)), engine_(engine) {
   Tensors fed;
+  std::set<std::pair<const Node*, uint32_t>> seen;
   for (const Tensor& t : inputs) {
     Input in;
     in.is_open = !t.defined();
@@ -64,6 +66,8 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
       in.type = type_of(t);
       in.name = t.name();
       in.is_phase = t.node()->prim == Prim::learning_phase;
+      check(in.is_phase || seen.emplace(t.node(), t.index()).second, name_, "input ",
+            inputs_.size(), " \"", in.name, "\" stands among the inputs twice.");
     }
     inputs_.push_back(in);
     fed.push_back(in.is_phase ? Tensor()
@@ -303,6 +307,14 @@ size_t FunctionImpl::plan_count() const {
   return *call;
 }
 
+bool FunctionImpl::is_updated_by_this_thread(const VariableState& variable) {
+  const FunctionImpl* f = threads_call().running;
+  if (!f) return false;
+  const auto& updated = f->program_.updated;
+  return std::any_of(updated.begin(), updated.end(),
+                     [&](uint32_t u) { return f->program_.variables[u].get() == &variable; });
+}
+
 /// The plan that follows one whose shapes depend on data, keyed by the computed integers.
 PlanRef FunctionImpl::next_plan(Plan& plan, Call& c) {
   if (c.types.empty()) {
@@ -370,7 +382,7 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
 Arrays FunctionImpl::call(std::span<const Array> arrays) {
   check_count(arrays.size());
   Call& c = threads_call();
-  const InCall guard(c.running);
+  const InCall guard(c.running, this);
   struct Clean {
     Call& c;
     ~Clean() { c.clear(); }
@@ -464,6 +476,7 @@ Arrays FunctionImpl::call(std::span<const Array> arrays) {
   c.run(*plan);
   c.finish(*plan, true);
   c.copy_shared_results(*plan);
+  tell_warnings();
 
   if (!program_.updated.empty()) {
     last_chance.stop_if_asked();

@@ -22,6 +22,8 @@ class FunctionImpl final : PlanOwner {
                std::string name, const Engine* engine = nullptr);
   Arrays call(std::span<const Array> inputs);
   size_t n_inputs() const { return inputs_.size(); }
+  /// Whether this thread is in a call that updates the variable, and so holds its writers' lock.
+  static bool is_updated_by_this_thread(const VariableState& variable);
   /// For tests and tools.
   size_t plan_count() const;
   size_t plans_made() const { return plans_made_; }

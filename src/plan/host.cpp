@@ -43,13 +43,14 @@ void Host::flush() {
     std::lock_guard lock(print_mutex);
     handler = print_handler();
   }
-  for (const std::string& line : lines_) {
+  // A handler may throw: what is left is not told then.
+  const std::vector<std::string> lines = std::exchange(lines_, {});
+  for (const std::string& line : lines) {
     if (handler)
       handler(line);
     else
       std::fprintf(stderr, "%s\n", line.c_str());
   }
-  lines_.clear();
 }
 
 }  // namespace horngate

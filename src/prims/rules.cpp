@@ -133,19 +133,6 @@ void check_shape_operand(const char* name, const InferCall& c, const Ints& dims,
         "shape must be 1-D with ", rank, " entries; got shape ", t.shape, ".");
 }
 
-SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step) {
-  const bool forward = step > 0;
-  const int64_t low = forward ? 0 : -1, high = forward ? n : n - 1;
-  const auto bound = [&](int64_t i) { return std::clamp(i < 0 ? i + n : i, low, high); };
-  const int64_t first = bound(start);
-  const int64_t last = stop == kToEnd ? (forward ? n : -1) : bound(stop);
-  const int64_t length = forward ? last - first : first - last;
-  if (length <= 0) return {first, 0};
-  // Negating as unsigned is defined even for the most negative step.
-  const uint64_t size = forward ? static_cast<uint64_t>(step) : -static_cast<uint64_t>(step);
-  return {first, static_cast<int64_t>(static_cast<uint64_t>(length - 1) / size) + 1};
-}
-
 Tensor with_axes(const Tensor& y, const Ints& axes, bool keepdims) {
   return keepdims || axes.empty() ? y : prim::expand_dims(y, axes);
 }

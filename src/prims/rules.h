@@ -84,13 +84,6 @@ std::string shape_text(const Ints& dims);
 void check_shape_operand(const char* name, const InferCall& c, const Ints& dims, size_t operands);
 bool from_operand(const Ints& dims);
 
-/// What start:stop:step takes of n elements, by Python's rules. All are numbers (or kToEnd).
-struct SliceRange {
-  int64_t start;
-  int64_t count;
-};
-SliceRange slice_range(int64_t n, int64_t start, int64_t stop, int64_t step);
-
 /// A reduction's result (or its cotangent) with the reduced axes put back as 1.
 Tensor with_axes(const Tensor& y, const Ints& axes, bool keepdims);
 /// 0 in the dtype of x, for select.
@@ -100,9 +93,11 @@ template <class A>
 Tensors share_among_equals(const GradCall& c, const A& a) {
   const Tensor& x = c.in(0);
   const Tensor at = prim::eq(x, with_axes(c.out(), a.axes, a.keepdims));
-  const Tensor n = prim::reduce_sum(prim::cast(at, x.dtype()), a.axes, true);
-  const Tensor share = prim::div(with_axes(c.dy[0], a.axes, a.keepdims), n);
-  return {prim::select(at, share, zero_of(x))};
+  // Halves cannot count: 65,504 is the largest number that float16 has.
+  const DType wide = size_of(x.dtype()) < 4 ? DType::float32 : x.dtype();
+  const Tensor n = prim::reduce_sum(prim::cast(at, wide), a.axes, true);
+  const Tensor dy = prim::cast(with_axes(c.dy[0], a.axes, a.keepdims), wide);
+  return {prim::select(at, prim::cast(prim::div(dy, n), x.dtype()), zero_of(x))};
 }
 /// {sum_to_like(da, a), sum_to_like(db, b)} of a binary node.
 Tensors sum_to_operands(const GradCall& c, const Tensor& da, const Tensor& db);

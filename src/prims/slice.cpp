@@ -5,6 +5,7 @@
 // entry per axis.
 #include <algorithm>
 
+#include "ir/fold_ints.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -18,7 +19,7 @@ int64_t step_of(const A& a, size_t axis) { return a.steps.empty() ? 1 : a.steps[
 int64_t slice_dim(int64_t n, int64_t start, int64_t stop, int64_t step) {
   if (n == 0) return 0;
   const bool open = start == kFromOperand || stop == kFromOperand;
-  if (n > 0 && !open) return rules::slice_range(n, start, stop, step).count;
+  if (n > 0 && !open) return slice_range(n, start, stop, step).count;
   // Bounds counted from the same end can be compared without n; any others might be clipped by it.
   const bool comparable = !open && stop != kToEnd && (start < 0) == (stop < 0);
   if (comparable && (step > 0 ? start >= stop : start <= stop)) return 0;
@@ -66,7 +67,7 @@ Tensor first_index(const GradCall& c, const A& a, size_t i) {
   const int64_t n = x.shape().dim(i), start = a.starts[i], step = step_of(a, i);
   if (start == 0 && step > 0) return prim::constant(Array(int64_t{0}));
   if (n >= 0 && start != kFromOperand)
-    return prim::constant(Array(rules::slice_range(n, start, kToEnd, step).start));
+    return prim::constant(Array(slice_range(n, start, kToEnd, step).start));
   const auto axis = static_cast<int64_t>(i);
   const Tensor size = prim::count(x, {axis}, DType::int64);
   const Tensor low = prim::constant(Array(int64_t{step > 0 ? 0 : -1}));
@@ -123,7 +124,7 @@ Tensors grad(const GradCall& c, const A& a) {
       scattered.push_back(static_cast<int64_t>(i));
       continue;
     }
-    const rules::SliceRange r = rules::slice_range(n, a.starts[i], a.stops[i], 1);
+    const SliceRange r = slice_range(n, a.starts[i], a.stops[i], 1);
     low[i] = r.start;
     high[i] = n - r.start - r.count;
   }

@@ -79,6 +79,14 @@ def more_elements_than_float16_can_count(dtype, name, open_dims):
     np.testing.assert_allclose(got, want, rtol=2.0 ** -BITS[dtype])
 
 
+@check(dtype=HALF, name=("max", "min"))
+def more_equal_elements_than_float16_can_count(dtype, name):
+    x = K.placeholder((MANY,), dtype=dtype)
+    [dx] = K.gradients(getattr(K, name)(x), [x])
+    [got] = K.function([x], [K.cast(dx, "float64")])([np.ones(MANY)])
+    np.testing.assert_allclose(got, 1 / MANY, rtol=2e-3)
+
+
 @check(dtype=HALF)
 def sums_beyond_the_largest_number(dtype):
     """The mean of numbers is among them, whatever their sum."""

@@ -3,11 +3,15 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <new>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engines/native/kernel.h"
@@ -17,28 +21,37 @@ namespace horngate::native {
 
 using Numbers = std::vector<double>;
 
-/// Memory that kernels get: aligned, and followed by bytes that nobody may touch.
+/// Memory that kernels get: aligned, filled with what is no result, between pages that end a process that touches them.
 class Buffer {
  public:
-  explicit Buffer(size_t bytes) : bytes_(bytes), memory_(bytes + 2 * kGuard + 64, kFill) {
-    data_ = memory_.data() + kGuard;
-    data_ += (64 - reinterpret_cast<uintptr_t>(data_) % 64) % 64;
+  explicit Buffer(size_t bytes) : bytes_(bytes), pages_((bytes + kPage) / kPage * kPage) {
+    void* made = mmap(nullptr, pages_ + 2 * kGuard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (made == MAP_FAILED) throw std::bad_alloc();
+    memory_ = static_cast<unsigned char*>(made);
+    if (mprotect(memory_ + kGuard, pages_, PROT_READ | PROT_WRITE) != 0) throw std::bad_alloc();
+    std::memset(memory_ + kGuard, kFill, pages_);
+    data_ = memory_ + kGuard + pages_ - (bytes + 63) / 64 * 64;
   }
-  Buffer(const Buffer&) = delete;
-  Buffer(Buffer&&) = default;
+  ~Buffer() {
+    if (memory_) munmap(memory_, pages_ + 2 * kGuard);
+  }
+  Buffer(Buffer&& other) noexcept
+      : bytes_(other.bytes_),
+        pages_(other.pages_),
+        memory_(std::exchange(other.memory_, nullptr)),
+        data_(other.data_) {}
   void* data() const { return data_; }
   void check_guards() const {
-    for (const unsigned char* p = memory_.data(); p < data_; ++p) ASSERT_EQ(*p, kFill);
-    for (const unsigned char* p = data_ + bytes_; p < memory_.data() + memory_.size(); ++p)
+    for (const unsigned char* p = memory_ + kGuard; p < data_; ++p) ASSERT_EQ(*p, kFill);
+    for (const unsigned char* p = data_ + bytes_; p < memory_ + kGuard + pages_; ++p)
       ASSERT_EQ(*p, kFill) << "written " << p - data_ - bytes_ << " bytes behind the end";
   }
 
  private:
-  static constexpr size_t kGuard = 256;
+  static constexpr size_t kPage = 4096, kGuard = 64 * kPage;
   static constexpr unsigned char kFill = 0xCB;  // as a float neither zero nor small
-  size_t bytes_;
-  std::vector<unsigned char> memory_;
-  unsigned char* data_ = nullptr;
+  size_t bytes_, pages_;
+  unsigned char *memory_ = nullptr, *data_ = nullptr;
 };
 
 struct Value {

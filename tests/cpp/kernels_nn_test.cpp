@@ -1,4 +1,5 @@
 // Kernels of convolutions, pools and batch normalisation against slow, obvious loops.
+#include <random>
 #include <thread>
 
 #include "engines/native/threads.h"
@@ -153,6 +154,18 @@ const std::vector<ConvCase> kConvCases = {
     {1, 48, 32, {9, 11}, {3, 3}, {1, 1}, {2, 0}, {0, 2}, {1, 1}},
     {1, 16, 16, {4, 4}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}},
     {2, 16, 32, {5, 6, 7}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}},
+    {1,
+     1,
+     1,
+     {7, 1, 1},
+     {7, 1, 1},
+     {2, 1, 1},
+     {3, 0, 0},
+     {3, 0, 0},
+     {1, 1, 1}},  // two windows begin in padding
+    {1, 12, 17, {6, 5, 2}, {3, 8, 2}, {2, 3, 1}, {1, 4, 1}, {0, 0, 0}, {1, 1, 1}},
+    {2, 12, 3, {4, 6, 2}, {1, 8, 8}, {2, 3, 1}, {0, 4, 7}, {0, 0, 7}, {1, 1, 1}},
+    {3, 10, 39, {3, 3, 1}, {8, 2, 4}, {1, 1, 3}, {7, 0, 0}, {3, 1, 4}, {1, 1, 1}},
     {1, 32, 16, {4, 9, 8}, {2, 3, 3}, {1, 1, 1}, {0, 0, 1}, {1, 0, 0}, {1, 1, 1}},
 };
 
@@ -163,6 +176,30 @@ TEST(NnKernels, ConvolutionsMatchLoops) {
         k.channels_first = channels_first;
         check_conv(k, dtype);
       }
+}
+
+/// Windows longer than the image, padding beyond them, strides beyond both.
+TEST(NnKernels, RandomConvolutionsMatchLoops) {
+  std::mt19937 random(2026);
+  const auto draw = [&](int64_t from, int64_t to) {
+    return std::uniform_int_distribution<int64_t>(from, to)(random);
+  };
+  for (int i = 0; i < 400; ++i) {
+    const auto rank = static_cast<size_t>(draw(1, 3));
+    ConvCase k{draw(1, 3), draw(1, 17), draw(1, 17), {}, {}, {}, {}, {}, {}, 1, draw(0, 1) == 1};
+    for (size_t axis = 0; axis < rank; ++axis) {
+      k.in.push_back(draw(1, 7));
+      k.taps.push_back(draw(1, 8));
+      k.strides.push_back(draw(1, 3));
+      k.dilation.push_back(draw(0, 4) == 0 ? 2 : 1);
+      k.low.push_back(draw(0, k.taps.back()));
+      k.high.push_back(draw(0, k.taps.back()));
+      const int64_t window = k.dilation.back() * (k.taps.back() - 1) + 1;
+      k.high.back() = std::max(k.high.back(), window - k.in.back() - k.low.back());
+    }
+    check_conv(k, i % 8 ? DType::float32 : DType::float64);
+    if (HasFailure()) return;
+  }
 }
 
 TEST(NnKernels, ConvolutionsOfHalfTypes) {

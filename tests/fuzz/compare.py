@@ -21,8 +21,9 @@ class Reference:
 
     Noisy runs cost time: there are none at first, and more only while something is rejected."""
 
-    def __init__(self, program, observed=None):
+    def __init__(self, program, observed=None, in_order=False):
         self.program, self.observed, self.made = program, observed, {}
+        self.in_order = in_order  # a library of others runs it, whose sums may add term after term
         self.rng = np.random.default_rng(program["seed"] if isinstance(program["seed"], int) else 0)
         self.direction = self.draw_direction() if program["gradients"] else None
         self.exact = self.run()
@@ -38,6 +39,9 @@ class Reference:
     def run(self, noise=None, direction=True):
         direction = self.direction if direction else None
         return Evaluation(self.program, noise, direction, self.observed, made=self.made)
+
+    def noise(self, **how):
+        return Noise(self.rng, in_order=self.in_order, **how)
 
     def draw_direction(self):
         """A random direction in all that the program differentiates by, for each call."""
@@ -60,13 +64,13 @@ class Reference:
 
     def more_runs(self, count):
         for i in range(min(count, self.most - len(self.noisy))):
-            noise = Noise(self.rng, narrow=i % 3 == 1, amplitude=1.5 if i % 2 else 3.0)
+            noise = self.noise(narrow=i % 3 == 1, amplitude=1.5 if i % 2 else 3.0)
             if len(self.noisy) == 1:  # rounds after each step and does nothing else
                 noise.amplitude = 0.0
             self.noisy.append(self.run(noise, direction=False))
             if self.direction is not None:
-                noise = Noise(
-                    self.rng, narrow=i % 3 == 1, amplitude=3.0, absolute=0.0 if i % 3 else 2.0
+                noise = self.noise(
+                    narrow=i % 3 == 1, amplitude=3.0, absolute=0.0 if i % 3 else 2.0
                 )
                 self.noisy_slopes.append(self.run(noise).slopes)
 
@@ -126,7 +130,8 @@ class Reference:
         dtype = self.least_dtype()
         spread = max((abs(s - wanted) for s in found), default=0.0)
         # Reverse order rounds each element of the gradient by itself.
-        tolerance = SLOPE_FACTOR * spread + 32 * ROUNDOFF[dtype] * (size + abs(wanted))
+        roundings = 32 + (self.terms(names, call) if self.in_order else 0)
+        tolerance = SLOPE_FACTOR * spread + roundings * ROUNDOFF[dtype] * (size + abs(wanted))
         # Derivatives ride on steps of 1e-200 and vanish below that.
         tolerance += max(1e3 * TINY[dtype], 1e-100) * length
         # An infinite one: the derivative is beyond what the dtype holds.
@@ -140,6 +145,11 @@ class Reference:
             "tolerance": float(tolerance),
             "of": names,
         }
+
+    def terms(self, names, call):
+        """How many terms an element of a gradient may have: what is repeated on the way forward is summed on the way back."""
+        sizes = self.exact.sizes[call]
+        return max(sizes.values()) / max(1, min(sizes[name] for name in names))
 
     def least_dtype(self):
         """The least precise float dtype of the program: gradients may pass through it."""

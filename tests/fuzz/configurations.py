@@ -23,6 +23,10 @@ class Configuration:
         self.name, self.environment, self.same_bits = name, environment, same_bits
         self.every = every
 
+    def in_order(self):
+        """Whether another library's sums may add one term after the other; ours do not."""
+        return self.environment.get("KERAS_BACKEND", "native") != "native"
+
 
 def simd_levels():
     flags = set()

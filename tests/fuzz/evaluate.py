@@ -15,10 +15,11 @@ STEP = 1e-200
 
 
 class Noise:
-    """How a run rounds: not at all without a generator."""
+    """How a run rounds: not at all without a generator. `in_order`: sums add one term after the other."""
 
-    def __init__(self, rng=None, amplitude=1.5, narrow=False, absolute=0.0):
+    def __init__(self, rng=None, amplitude=1.5, narrow=False, absolute=0.0, in_order=False):
         self.rng, self.amplitude, self.narrow, self.absolute = rng, amplitude, narrow, absolute
+        self.in_order = in_order
         self.dtype = "float64"
 
     def __call__(self, y, magnitude=None):
@@ -44,6 +45,11 @@ class Noise:
             rounded = y.real.astype(self.dtype).astype("float64")
             y = rounded + 1j * y.imag if y.dtype.kind == "c" else rounded
         return np.asarray(y)
+
+    def partial_sums(self, n):
+        """How much more a sum of n terms loses than one rounding of all: a random walk of n steps. In order, equal terms are
+        rounded the same way at each step, and what that loses adds up."""
+        return max(1.0, n / 4 if self.in_order else n**0.5 / 4)
 
     def difference(self, y, magnitude):
         """Like a call, for numbers that may be equal: a narrow run finds those to be so that rounding alone may tell apart."""
@@ -76,6 +82,7 @@ class Evaluation:
         self.singular = False  # somewhere a derivative is infinite, and 0 times that is NaN
         self.state, self.dtypes = {}, {}
         self.values, self.variables, self.slopes = [], [], []
+        self.sizes = []  # how many elements each value has
         with np.errstate(all="ignore"):
             for call in range(program["calls"]):
                 self.run(call, keep_all)
@@ -95,6 +102,7 @@ class Evaluation:
         updated = {u["variable"]: self.updated(u, values) for u in program["updates"]}
         self.state.update(updated)
         self.state.update(self.pending)
+        self.sizes.append({name: value.size for name, value in values.items()})
         kept = values if keep_all else program["outputs"]
         self.values.append({name: real(values[name]) for name in kept})
         self.variables.append(dict(self.state))

@@ -23,6 +23,7 @@ class Hunt:
         self.mood = mood
         configurations = of_engine(engine, self.random)
         self.default = Worker(configurations[0])
+        self.in_order = configurations[0].in_order()
         others = configurations[1:]
         if only is not None:
             others = [c for c in others if only in c.name]
@@ -57,7 +58,7 @@ class Hunt:
             other.send(program)
         reference = None
         if not needs_observation(program):
-            reference = compare.Reference(program)
+            reference = compare.Reference(program, in_order=self.in_order)
         result = self.default.receive()
         second = other.receive() if other else None
         if "error" in result and any(text in result["text"] for text in REFUSALS):
@@ -65,11 +66,11 @@ class Hunt:
             return None
         if reference is None:
             observed = None if "error" in result else result["calls"]
-            reference = compare.Reference(program, observed)
+            reference = compare.Reference(program, observed, self.in_order)
         finding = finding_of(program, reference, result, self.default.configuration)
         if finding is None and other:
             if reference.observed is not None and "error" not in second:
-                reference = compare.Reference(program, second["calls"])
+                reference = compare.Reference(program, second["calls"], self.in_order)
             finding = finding_of(program, reference, second, other.configuration, result)
         if finding:
             self.counts["findings"] += 1

@@ -199,7 +199,7 @@ class Trial:
             observed = None
             if hunt.needs_observation(program) and "error" not in result:
                 observed = result["calls"]
-            reference = compare.Reference(program, observed)
+            reference = compare.Reference(program, observed, self.worker.configuration.in_order())
             fault = compare.fault_of(reference, result)
         except Exception:  # noqa: BLE001: the candidate is no valid program
             return None

@@ -44,6 +44,16 @@ std::string temporary(const char* name) {
   return (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string();
 }
 
+TEST(Sequential, EmptyHandlesAreErrors) {
+  Layer dense = Dense(3);
+  const Layer taken = std::move(dense);
+  for (const Layer& empty : {dense, Layer()}) {
+    EXPECT_EQ(error_of([&] { (void)Sequential({empty}); }), "layer: this handle holds no layer.");
+    EXPECT_EQ(error_of([&] { Sequential({taken}).add(empty); }),
+              "layer: this handle holds no layer.");
+  }
+}
+
 TEST(Fit, Learns) {
   const Samples s = samples(500);
   const Sequential net = classifier();

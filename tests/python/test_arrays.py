@@ -113,6 +113,12 @@ def test_unaligned_feeds():
     np.testing.assert_array_equal(K.function([x], [x + 1])([a])[0], [2, 3, 4, 5, 6])
 
 
+def test_dlpack_of_memory_that_is_read_only():
+    x = np.frombuffer(bytes(16), "float32")
+    with pytest.raises(BufferError, match="to_dlpack: the array is read-only"):
+        _horngate.to_dlpack(x)
+
+
 def test_dlpack():
     a = np.arange(6, dtype="float32").reshape(2, 3)
     back = _horngate.from_dlpack(_horngate.to_dlpack(a))

@@ -28,6 +28,98 @@ def test_warnings_go_to_python():
     np.testing.assert_array_equal(g([[1]])[0], [2])
 
 
+def test_a_warning_that_is_an_error_leaves_variables_as_they_were():
+    v, x = K.variable(0.0), K.placeholder((None,))
+    f = K.function([x], [K.sum(x)], updates=[K.update_add(v, 1)])
+    done = refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in range(1, 40):
+            try:
+                f([np.ones(n)])
+                done += 1
+            except UserWarning:
+                refused += 1
+    assert refused == 1 and K.get_value(v) == done == 38
+
+
+def test_outputs_that_numpy_cannot_hold_are_refused_when_a_function_is_made():
+    x = K.reshape(K.variable(np.ones(1)), (1,) * 65)
+    with pytest.raises(ValueError, match="function: output 1 has 65 dimensions; NumPy takes up to"):
+        K.function([], [K.sum(x), x])
+
+
+class PrintedTo:
+    """What print_tensor writes to, for a while: a call with each text."""
+
+    def __init__(self, write):
+        self.write, self.flush = write, None
+
+    def __enter__(self):
+        self.out, sys.stdout = sys.stdout, self
+
+    def __exit__(self, *exception):
+        sys.stdout = self.out
+
+
+def counted():
+    n = K.variable(0.0)
+    return n, K.function([], [K.print_tensor(n, "n is:")], updates=[K.update_add(n, 1)])
+
+
+def test_a_variable_is_not_set_inside_of_the_call_that_updates_it():
+    n, f = counted()
+    with PrintedTo(lambda text: K.set_value(n, 50.0)):
+        with pytest.raises(RuntimeError, match="is updated by the call in which this thread is"):
+            f([])
+    assert K.get_value(n) == 0
+    other = K.variable(0.0)
+    with PrintedTo(lambda text: K.set_value(other, K.get_value(n) + 7)):
+        f([])
+    assert K.get_value(n) == 1 and K.get_value(other) == 7
+
+
+def test_a_signal_handler_sets_a_variable_that_a_call_updates():
+    """An error in the handler, and so of the call; never a deadlock."""
+    x = K.placeholder((400, 400))
+    y, n = x, K.variable(0.0)
+    for _ in range(60):
+        y = K.tanh(K.dot(y, x))
+    f = K.function([x], [K.sum(y)], updates=[K.update_add(n, 1)])
+    before = signal.signal(signal.SIGALRM, lambda *a: K.set_value(n, 100.0))
+    try:
+        for _ in range(50):  # until a signal comes in the midst of a call
+            K.set_value(n, 0.0)
+            signal.setitimer(signal.ITIMER_REAL, 0.03)
+            try:
+                f([np.zeros((400, 400))])
+            except RuntimeError as e:
+                assert "set_value: variable" in str(e)
+                break
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+        else:
+            raise AssertionError("no signal came in the midst of a call")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert K.get_value(n) == 0
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, BrokenPipeError, SystemExit])
+def test_what_a_stream_raises_ends_the_call(error):
+    n, f = counted()
+
+    def write(text):
+        raise error
+
+    with PrintedTo(write), pytest.raises(error):
+        f([])
+    assert K.get_value(n) == 0
+    with PrintedTo(lambda text: None):
+        f([])
+    assert K.get_value(n) == 1
+
+
 def test_print_tensor(capsys):
     x = K.placeholder((2,))
     f = K.function([x], [K.print_tensor(x, "x is:") + 1])

@@ -167,6 +167,22 @@ def test_sparse_variables_and_outputs():
     np.testing.assert_array_equal(got.toarray(), m.toarray())
 
 
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_sparse_variables_are_copies(index):
+    """Changes of the matrix afterwards do not reach the variable, nor those of a value that it gave."""
+    m = scipy.sparse.csr_matrix(np.eye(4, dtype="float32"))
+    m.indices, m.indptr = m.indices.astype(index), m.indptr.astype(index)
+    v = K.variable(m)
+    f = K.function([], [K.dot(v, K.ones((4, 3)))])
+    m.data[:], m.indices[:] = 7, 2**31 - 1
+    for made in (K.get_value(v), K.batch_get_value([v])[0], K.function([], [v, v])([])[0]):
+        if scipy.sparse.issparse(made):
+            made.data[:], made.row[:], made.col[:] = 9, 3, 3
+        else:
+            made[:] = 9
+        np.testing.assert_array_equal(f([])[0], np.ones((4, 3)))
+
+
 def test_sparse_outputs_are_arrays_of_their_own():
     x = K.placeholder((None, 3), sparse=True)
     f = K.function([x], [K.concatenate([x, x], axis=0), K.transpose(x), x, K.to_dense(x)])

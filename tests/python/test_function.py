@@ -15,6 +15,15 @@ def test_list_in_list_out():
     assert isinstance(f((np.ones((1, 2)),)), list)
 
 
+def test_an_input_stands_once():
+    x, v = K.placeholder((2,), name="x"), K.variable(1.0)
+    for twice in ([x, x], [v, x, v]):
+        with pytest.raises(ValueError, match="function: input . .* stands among the inputs twice"):
+            K.function(twice, [x * 2])
+    phase = K.learning_phase()
+    K.function([x, phase, phase], [K.in_train_phase(x, x + 1)])([[1, 2], 0, 0])
+
+
 def test_no_inputs_and_no_outputs():
     v = K.variable(1.0)
     assert K.function([], [v * 2])([])[0] == 2

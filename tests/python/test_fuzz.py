@@ -91,7 +91,8 @@ def test_what_was_found(path, engine_worker):
     observed = None
     if hunt.needs_observation(program) and "error" not in result:
         observed = result["calls"]
-    fault = compare.fault_of(compare.Reference(program, observed), result)
+    in_order = engine_worker.configuration.in_order()
+    fault = compare.fault_of(compare.Reference(program, observed, in_order), result)
     assert fault is None, f"{path.stem}: {fault}\n{source.standalone(program, {'place': fault})}"
 
 

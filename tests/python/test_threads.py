@@ -6,6 +6,7 @@ import threading
 
 import horngate as K
 import numpy as np
+import pytest
 
 
 def run_all(*targets):
@@ -25,6 +26,32 @@ def run_all(*targets):
     assert not any(t.is_alive() for t in threads), "deadlock"
     if errors:
         raise errors[0]
+
+
+@pytest.mark.parametrize("busy", ["f([a])", "K.get_value(v)", "K.set_value(v, a)", "p([a])"])
+def test_python_ends_while_a_daemon_is_in_a_call(busy):
+    program = f"""
+import sys, threading, time
+import horngate as K
+import numpy as np
+x = K.placeholder((300, 300)); v = K.variable(np.zeros((300, 300))); y = x
+for _ in range(20): y = K.tanh(K.dot(y, v))
+f = K.function([x], [K.sum(y)], updates=[K.update_add(v, x)])
+p = K.function([x], [K.print_tensor(x[0, 0])])
+a = np.zeros((300, 300), "float32")
+class Quiet:
+    def write(self, text): pass
+    def flush(self): pass
+sys.stdout = Quiet()
+def serve():
+    while True: {busy}
+for _ in range(2): threading.Thread(target=serve, daemon=True).start()
+time.sleep(0.3)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_no_update_is_lost():

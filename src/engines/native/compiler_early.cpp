@@ -78,11 +78,17 @@ void Executable::Compiler::choose_early_steps() {
     if (!early[s])
       for (ValueId v : values_[s].out) late[alias_of_[v]] = 1;
   }
-  for (size_t s = 0; s < values_.size(); ++s) {
-    for (ValueId v : values_[s].out) early[s] &= !late.count(alias_of_[v]);
-    for (ValueId v : values_[s].in) early[s] &= !late.count(alias_of_[v]);
-    if (!early[s])
+  // A step that turns late may write a part of what an earlier one writes, which is late then too.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t s = 0; s < values_.size(); ++s) {
+      if (!early[s]) continue;
+      for (ValueId v : values_[s].out) early[s] &= !late.count(alias_of_[v]);
+      for (ValueId v : values_[s].in) early[s] &= !late.count(alias_of_[v]);
+      if (early[s]) continue;
       for (ValueId v : values_[s].out) late[alias_of_[v]] = 1;
+      changed = true;
+    }
   }
   for (size_t s = 0; s < values_.size(); ++s) {
     if (!early[s]) continue;

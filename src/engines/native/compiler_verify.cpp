@@ -232,6 +232,8 @@ class Executable::Compiler::Verifier {
              std::vector<std::pair<Placed, size_t>>& writes) {
     writes.emplace_back(placed(t, place, true), phase);
     require(place.kind != Place::constant, "writes a constant");
+    require(place.kind != Place::derived || step_ < c_.exe_.n_early_,
+            "writes a derived value in each run, which other threads may read");
     // A copy to an output holds the same value as the original.
     Memory& m = memory(place);
     if (!writes.back().first.exact) rough_.insert(t.root);

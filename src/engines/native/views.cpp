@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engines/native/kernel.h"
+#include "ir/fold_ints.h"
 #include "prims/rules.h"
 
 namespace horngate::native {
@@ -14,8 +15,8 @@ View slice_view(const Graph& g, const GraphNode& n) {
   View view{n.in[0], {contiguous_strides(from.dims()), 0}};
   for (size_t i = 0; i < from.ndim(); ++i) {
     const int64_t step = a.steps.empty() ? 1 : a.steps[i];
-    view.access.offset += rules::slice_range(from.dim(i), a.starts[i], a.stops[i], step).start *
-                          view.access.stride[i];
+    view.access.offset +=
+        slice_range(from.dim(i), a.starts[i], a.stops[i], step).start * view.access.stride[i];
     view.access.stride[i] *= step;
   }
   return view;

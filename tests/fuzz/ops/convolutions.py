@@ -1,7 +1,7 @@
 """Convolution and pooling, for any number of spatial axes."""
 
 import numpy as np
-from fuzz.ops.entry import Op, channels_first, magnitude, partial_sums, real, same, widest
+from fuzz.ops.entry import Op, channels_first, magnitude, real, same, widest
 from numpy.lib.stride_tricks import sliding_window_view
 
 OPS = []
@@ -61,6 +61,8 @@ def geometry(g, x, rank, causal=False):
     if causal and not first and g.chance(0.2):
         a["padding"] = "causal"
     size = [g.choice([1, 2, 3, 3, 3, 5]) for _ in range(rank)]
+    if g.chance(0.15):  # longer than the image, too
+        size[g.below(rank)] = g.choice([7, 8, 9])
     if a["padding"] == "valid":
         size = [min(k, min(n)) for k, n in zip(size, spatial)]
     a["strides"] = [g.choice([1, 1, 1, 2, 3]) for _ in range(rank)]
@@ -118,7 +120,7 @@ def conv_value(r, a, x, kernel):
     x = to_last(x, first)
     y = conv(x, kernel, a["strides"], a["padding"], a["dilation"])
     size = conv(magnitude(x), magnitude(kernel), a["strides"], a["padding"], a["dilation"])
-    size = size * partial_sums(kernel[..., 0].size)
+    size = size * r.partial_sums(kernel[..., 0].size)
     return from_last(r(y, rounded_like_winograd(size, a, kernel)), first)
 
 

@@ -93,11 +93,6 @@ def magnitude(x):
     return np.abs(real(x))
 
 
-def partial_sums(n):
-    """How much more a sum of n terms loses than one rounding of all: a random walk of n steps."""
-    return max(1.0, n**0.5 / 4)
-
-
 def dual(x, f, df):
     """f(x), and its derivative where one is carried along."""
     if x.dtype.kind != "c":

@@ -1,7 +1,7 @@
 """Products of matrices."""
 
 import numpy as np
-from fuzz.ops.entry import Op, magnitude, partial_sums, widest
+from fuzz.ops.entry import Op, magnitude, widest
 
 OPS = []
 
@@ -47,7 +47,7 @@ def dot_value(r, a, x, y):
         size = contract(magnitude(x), magnitude(y), -1, -2)
     else:
         made, size = rows(x, y), rows(magnitude(x), magnitude(y))
-    return r(made, size * partial_sums(x.shape[-1]))
+    return r(made, size * r.partial_sums(x.shape[-1]))
 
 
 OPS.append(
@@ -87,7 +87,7 @@ def batch_dot(x, y, i, j):
 def batch_dot_value(r, a, x, y):
     i, j = (a["axes"], a["axes"]) if isinstance(a["axes"], int) else a["axes"]
     size = batch_dot(magnitude(x), magnitude(y), i, j)
-    return r(batch_dot(x, y, i, j), size * partial_sums(x.shape[i]))
+    return r(batch_dot(x, y, i, j), size * r.partial_sums(x.shape[i]))
 
 
 OPS.append(

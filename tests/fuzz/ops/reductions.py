@@ -7,7 +7,6 @@ from fuzz.ops.entry import (
     dual,
     floating,
     magnitude,
-    partial_sums,
     real,
     same,
     widest_number,
@@ -66,7 +65,7 @@ def sum_value(r, x, axis, keep):
     x = number(x)
     if x.dtype.kind in "iu":
         return np.sum(x, axis=axis, keepdims=keep, dtype=x.dtype)
-    size = np.sum(magnitude(x), axis=axis, keepdims=keep) * partial_sums(count(x, axis))
+    size = np.sum(magnitude(x), axis=axis, keepdims=keep) * r.partial_sums(count(x, axis))
     return r(np.sum(x, axis=axis, keepdims=keep), size)
 
 
@@ -75,7 +74,7 @@ def mean_value(r, x, axis, keep):
     n = count(x, axis)
     total = r(
         np.sum(x.astype(complex if x.dtype.kind == "c" else float), axis=axis, keepdims=keep),
-        np.sum(magnitude(x), axis=axis, keepdims=keep) * partial_sums(n),
+        np.sum(magnitude(x), axis=axis, keepdims=keep) * r.partial_sums(n),
     )
     return total / n if n else total * np.nan
 
@@ -205,7 +204,7 @@ def cumsum_value(r, a, x):
     return (
         y
         if x.dtype.kind in "iu"
-        else r(y, np.cumsum(magnitude(x), axis=a["axis"]) * partial_sums(x.shape[a["axis"]]))
+        else r(y, np.cumsum(magnitude(x), axis=a["axis"]) * r.partial_sums(x.shape[a["axis"]]))
     )
 
 

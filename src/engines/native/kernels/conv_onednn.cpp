@@ -375,10 +375,23 @@ bool others_are_faster(const ConvShape& s, ConvResult result) {
   return s.is_pointwise() && s.channels_first && s.groups == 1;
 }
 
+/// Gradients of three-dimensional kernels that oneDNN 3.2 adds to memory that it has not cleared, or writes behind: an axis has
+/// more padding than "same" has, or padding and windows as long as the image; or several windows begin in the padding of depth.
+bool is_wrong(const ConvShape& s, ConvResult result) {
+  if (result != ConvResult::dw || s.rank != 3) return false;
+  for (int i = 0; i < 3; ++i) {
+    const int64_t padding = std::max(s.low[i], s.high[i]);
+    const int64_t window = (s.taps[i] - 1) * s.dilation[i] + 1;
+    if (padding > 0 && (window >= s.in[i] || padding > window - padding)) return true;
+  }
+  return s.stride[0] > 1 && std::max(s.low[0], s.high[0]) >= s.stride[0];
+}
+
 }  // namespace
 
 KernelPtr make_conv_onednn(const ConvShape& shape, ConvResult result) {
-  if (others_are_faster(shape, result) || !onednn::library().is_there()) return nullptr;
+  if (others_are_faster(shape, result) || is_wrong(shape, result) || !onednn::library().is_there())
+    return nullptr;
   const onednn::OneThread one_thread;
   // oneDNN does not check whether it got memory, so make sure there is some.
   (void)Storage::allocate(size_t{1} << 20);

@@ -2,6 +2,7 @@
 #include "engines/native/kernel.h"
 #include "engines/native/kernels/strided_copy.h"
 #include "ir/dispatch_dtype.h"
+#include "ir/fold_ints.h"
 #include "prims/rules.h"
 
 namespace horngate::native::kernels {
@@ -13,7 +14,7 @@ KernelPtr make_slice(const KernelCall& call) {
   int64_t src = 1, dst = 1, offset = 0;
   for (size_t i = x.ndim(); i-- > 0;) {
     const int64_t step = a.steps.empty() ? 1 : a.steps[i];
-    const rules::SliceRange range = rules::slice_range(x.dim(i), a.starts[i], a.stops[i], step);
+    const SliceRange range = slice_range(x.dim(i), a.starts[i], a.stops[i], step);
     // A step over the whole axis takes one element; the stride is never used then, but must not
     // overflow.
     axes[i] = {range.count, range.count > 1 ? src * step : src, dst};
