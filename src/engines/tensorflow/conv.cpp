@@ -260,6 +260,14 @@ Value input_grad(Graph& g, const Geometry& geo, const Value& dy, const Value& ke
   return describe(op, geo, around).value(geo.type, geo.x);
 }
 
+/// Kernel gradients that TensorFlow's oneDNN kernels get wrong, or write behind, unless x is padded before: windows as long as
+/// a padded image, or several of them that begin in the padding of depth.
+bool needs_padded(const Geometry& geo) {
+  for (size_t i = 0; i < 3; ++i)
+    if (std::max(geo.low[i], geo.high[i]) > 0 && geo.kernel[i] >= geo.x[i + 1]) return true;
+  return geo.strides[0] > 1 && std::max(geo.low[0], geo.high[0]) >= geo.strides[0];
+}
+
 Value filter_grad(Graph& g, const Geometry& geo, const Value& x, const Value& dy) {
   const Margin around = margin(geo);
   if (geo.is_depthwise()) {
@@ -267,7 +275,8 @@ Value filter_grad(Graph& g, const Geometry& geo, const Value& x, const Value& dy
     auto op = g.op("DepthwiseConv2dNativeBackpropFilter").in(x).in(g.ints(k)).in(dy);
     return g.reshape(describe(op, geo, around).value(geo.type, k), geo.kernel);
   }
-  if (geo.layout.is_3d() && around == Margin::kOther)
+  if (geo.layout.is_3d() &&
+      (around == Margin::kOther || (around == Margin::kSame && needs_padded(geo))))
     return filter_grad(g, without_margin(geo), padded(g, geo, x), dy);
   auto op = g.op(geo.layout.is_3d() ? "Conv3DBackpropFilterV2" : "Conv2DBackpropFilter")
                 .in(x)
