@@ -65,15 +65,30 @@ HWY_INLINE T RowMax(D d, const T* x, int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, a));
 }
 
+/// Terms of a sum that are added one by one; the sums of such blocks are added with what rounding loses.
+constexpr int64_t kBlock = 256;
+
+template <class V>
+HWY_INLINE void AddBlock(V block, V& total, V& lost) {
+  const V term = hn::Sub(block, lost), sum = hn::Add(total, term);
+  lost = hn::Sub(hn::Sub(sum, total), term);
+  total = sum;
+}
+
 /// Sum of exp(x - max); kKeep stores the terms in y. Two chains, because one exp does not keep the
 /// CPU busy.
 template <bool kKeep, class D, class T>
 HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto top = hn::Set(d, max);
-  auto a = hn::Zero(d), b = a;
-  int64_t i = 0;
+  auto a = hn::Zero(d), b = a, total = a, lost = a;
+  int64_t i = 0, end = 2 * lanes * kBlock;
   for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    if (i == end) {
+      AddBlock(hn::Add(a, b), total, lost);
+      a = b = hn::Zero(d);
+      end += 2 * lanes * kBlock;
+    }
     if constexpr (!kKeep) {  // the next row: log_softmax waits for memory, and here is time for it
       hwy::Prefetch(x + n + i);
       hwy::Prefetch(x + n + i + lanes);
@@ -96,7 +111,8 @@ HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
     a = hn::Add(a, u);
     if constexpr (kKeep) StorePart(d, u, y + i, count);
   }
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(a, b)));
+  AddBlock(hn::Add(a, b), total, lost);
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 /// y = f(y or x), element by element.
@@ -145,23 +161,27 @@ HWY_INLINE void ColumnGroup(D d, const T* x, int64_t n, int64_t stride, int64_t 
     else
       StorePart(d, v, p, count);
   };
-  hn::Vec<D> top[kCount], sum[kCount];
+  hn::Vec<D> top[kCount], sum[kCount], total[kCount], lost[kCount];
   for (int k = 0; k < kCount; ++k) {
     top[k] = hn::Set(d, -std::numeric_limits<T>::infinity());
-    sum[k] = hn::Zero(d);
+    total[k] = lost[k] = hn::Zero(d);
   }
   for (int64_t i = 0; i < n; ++i)
     for (int k = 0; k < kCount; ++k) top[k] = hn::Max(load(x + i * stride + k * lanes), top[k]);
-  for (int64_t i = 0; i < n; ++i) {
-    for (int k = 0; k < kCount; ++k) {
-      const auto e = math::Exp()(d, hn::Sub(load(x + i * stride + k * lanes), top[k]));
-      sum[k] = hn::Add(sum[k], e);
-      if (!log) store(e, y + i * stride + k * lanes);
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    for (int k = 0; k < kCount; ++k) sum[k] = hn::Zero(d);
+    for (int64_t i = begin; i < std::min(n, begin + kBlock); ++i) {
+      for (int k = 0; k < kCount; ++k) {
+        const auto e = math::Exp()(d, hn::Sub(load(x + i * stride + k * lanes), top[k]));
+        sum[k] = hn::Add(sum[k], e);
+        if (!log) store(e, y + i * stride + k * lanes);
+      }
     }
+    for (int k = 0; k < kCount; ++k) AddBlock(sum[k], total[k], lost[k]);
   }
   // Now the operand of the last step: log(sum) or 1 / sum.
   for (int k = 0; k < kCount; ++k)
-    sum[k] = log ? math::Log()(d, sum[k]) : hn::Div(hn::Set(d, T(1)), sum[k]);
+    sum[k] = log ? math::Log()(d, total[k]) : hn::Div(hn::Set(d, T(1)), total[k]);
   for (int64_t i = 0; i < n; ++i) {
     for (int k = 0; k < kCount; ++k) {
       const int64_t at = i * stride + k * lanes;
