@@ -122,6 +122,8 @@ KernelPtr make_repeated(const ConvShape& s, ConvResult result) {
 KernelPtr make_swapped(const ConvShape& s, ConvResult result) {
   // oneDNN takes as long for 1 channel of y as for 12.
   if (s.groups > 1 || s.o >= 8 || s.o >= s.c || result == ConvResult::dx) return nullptr;
+  // The swapped form has a window at each element of x instead of y.
+  if (s.in_size() / 2 > s.out_size()) return nullptr;
   for (int i = 0; i < 3; ++i)
     if (s.stride[i] != 1 || s.low[i] >= s.span(i) || s.high[i] >= s.span(i)) return nullptr;
   return std::make_unique<Swapped>(s, result);

@@ -42,12 +42,16 @@ struct SumOf {
   }
 };
 
+/// A window of so many elements is joined row by row: sums of millions keep their digits.
+constexpr int64_t kLongWindow = 4096;
+
 /// kVectors vectors of neighbouring channels at one window; x and y point to the first of them.
-template <class Op, int kVectors, class D, class T>
+template <class Op, int kVectors, bool kLong, class D, class T>
 HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, const T* x, T count,
                              T* y) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<D> a0 = hn::Set(d, Op::template Start<T>()), a1 = a0, a2 = a0, a3 = a0;
+  hn::Vec<D> rows0 = a0, rows1 = a0, rows2 = a0, rows3 = a0;
   for (int64_t i = window.begin[0]; i < window.end[0]; ++i)
     for (int64_t j = window.begin[1]; j < window.end[1]; ++j) {
       const T* p = x + ((i * s.in[1] + j) * s.in[2] + window.begin[2]) * s.c;
@@ -59,7 +63,15 @@ HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, 
           a3 = Op::Join(a3, hn::LoadU(d, p + 3 * lanes));
         }
       }
+      if constexpr (kLong) {
+        rows0 = Op::Join(rows0, a0);
+        rows1 = Op::Join(rows1, a1);
+        rows2 = Op::Join(rows2, a2);
+        rows3 = Op::Join(rows3, a3);
+        a0 = a1 = a2 = a3 = hn::Set(d, Op::template Start<T>());
+      }
     }
+  if constexpr (kLong) a0 = rows0, a1 = rows1, a2 = rows2, a3 = rows3;
   const auto n = hn::Set(d, count);
   hn::StoreU(Op::Finish(a0, n), d, y);
   if constexpr (kVectors == 4) {
@@ -69,7 +81,7 @@ HWY_INLINE void PoolChannels(D d, const PoolShape& s, const PoolWindow& window, 
   }
 }
 
-template <class Op, class T>
+template <class Op, bool kLong, class T>
 HWY_INLINE void PoolPixel(const PoolShape& s, const PoolWindow& window, const T* x, T count, T* y) {
   const hn::ScalableTag<T> full;
   const hn::CappedTag<T, 4> some;
@@ -78,10 +90,11 @@ HWY_INLINE void PoolPixel(const PoolShape& s, const PoolWindow& window, const T*
                 few = static_cast<int64_t>(hn::Lanes(some));
   int64_t c = 0;
   for (; c + 4 * many <= s.c; c += 4 * many)
-    PoolChannels<Op, 4>(full, s, window, x + c, count, y + c);
-  for (; c + many <= s.c; c += many) PoolChannels<Op, 1>(full, s, window, x + c, count, y + c);
-  for (; c + few <= s.c; c += few) PoolChannels<Op, 1>(some, s, window, x + c, count, y + c);
-  for (; c < s.c; ++c) PoolChannels<Op, 1>(one, s, window, x + c, count, y + c);
+    PoolChannels<Op, 4, kLong>(full, s, window, x + c, count, y + c);
+  for (; c + many <= s.c; c += many)
+    PoolChannels<Op, 1, kLong>(full, s, window, x + c, count, y + c);
+  for (; c + few <= s.c; c += few) PoolChannels<Op, 1, kLong>(some, s, window, x + c, count, y + c);
+  for (; c < s.c; ++c) PoolChannels<Op, 1, kLong>(one, s, window, x + c, count, y + c);
 }
 
 /// Rows [begin, end) of y, counted across all images.
@@ -94,7 +107,11 @@ void PoolRows(const PoolShape& s, const T* x, int64_t begin, int64_t end, T* y) 
     PoolWindow window(s, row % rows / s.out[1], row % s.out[1], 0);
     for (int64_t w = 0; w < s.out[2]; ++w, to += s.c) {
       window.move(s, 2, w);
-      PoolPixel<Op>(s, window, image, static_cast<T>(window.count()), to);
+      const auto count = static_cast<T>(window.count());
+      if (window.count() < kLongWindow)
+        PoolPixel<Op, false>(s, window, image, count, to);
+      else
+        PoolPixel<Op, true>(s, window, image, count, to);
     }
   }
 }
