@@ -122,7 +122,8 @@ def test_nothing_is_left_when_the_launcher_ends(library, number, most, run_numbe
     """At a random moment, before or after the ranks have met."""
     mark = new_mark()
     process = start(library, 3, WORKER, "loop", "60", **mark)
-    if random.random() < 0.7:
+    has_met = random.random() < 0.7
+    if has_met:
         read_pids(process, 3)
     time.sleep(random.random() * 0.5)
     process.send_signal(number)
@@ -130,7 +131,9 @@ def test_nothing_is_left_when_the_launcher_ends(library, number, most, run_numbe
     code = process.wait(timeout=5)
     process.stdout.close()
     assert took < most, took
-    assert code == (-number if number == signal.SIGKILL else 128 + number)
+    # A signal may come before the launcher listens to it.
+    codes = [] if number == signal.SIGKILL else [128 + number]
+    assert code in (codes if has_met and codes else [*codes, -number])
 
 
 @LAUNCHER

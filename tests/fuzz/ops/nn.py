@@ -3,7 +3,14 @@
 import numpy as np
 from fuzz.ops.elementwise import softplus
 from fuzz.ops.entry import Op, always, channels_first, dual, magnitude, real, same, widest
-from fuzz.ops.reductions import axes_of, logsumexp_value, mean_value, root, sum_value
+from fuzz.ops.reductions import (
+    axes_of,
+    logsumexp_value,
+    mean_value,
+    root,
+    shift_of_variance,
+    sum_value,
+)
 
 OPS = []
 EPSILON = 1e-7
@@ -292,6 +299,7 @@ def training_value(r, a, *inputs):
     mean = mean_value(r, x, axes, True)
     d = r.difference(x - mean, magnitude(x) + magnitude(mean))
     var = mean_value(r, r(d * d, magnitude(d) * (magnitude(d) + 0)), axes, True)
+    var = var + shift_of_variance(r, x, mean, axes, True)
     scale = r(1 / root(var + a["epsilon"]))
     y = r(d * scale)
     factor = 1.0

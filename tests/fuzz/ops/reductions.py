@@ -82,8 +82,18 @@ def mean_value(r, x, axis, keep):
 def var_value(r, x, axis, keep):
     x = number(x)
     x = x.astype(float) if x.dtype.kind in "iu" else x
-    d = r.difference(x - mean_value(r, x, axis, True), magnitude(x))
-    return mean_value(r, d * d, axis, keep)
+    mean = mean_value(r, x, axis, True)
+    d = r.difference(x - mean, magnitude(x))
+    return mean_value(r, d * d, axis, keep) + shift_of_variance(r, x, mean, axis, keep)
+
+
+def shift_of_variance(r, x, mean, axis, keep):
+    """What a variance gains in a derivative along which all numbers move together, which is nothing but rounding: going back,
+    the differences to the mean are summed, and have no sum of 0 because the mean is rounded."""
+    if x.dtype.kind != "c" or r.rng is None:
+        return 0.0
+    size = magnitude(mean) if keep else np.squeeze(magnitude(mean), axis)
+    return 2j * r.off(size) * np.mean(x.imag, axis=axis, keepdims=keep)
 
 
 def root(x):
