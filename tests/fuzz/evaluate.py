@@ -38,9 +38,13 @@ class Noise:
         if magnitude is None:
             y = y * (1 + noise)
         else:
+            exact = y
             y = y + noise * magnitude
             if y.dtype.kind == "c":
                 y = y + 1j * y.imag * noise
+            if self.narrow:  # terms that rounding alone tells apart may cancel
+                near = self.are_near(exact, magnitude)
+                y = np.where(near, 1j * y.imag if y.dtype.kind == "c" else 0.0, y)
         if self.narrow and self.dtype != "float64":
             rounded = y.real.astype(self.dtype).astype("float64")
             y = rounded + 1j * y.imag if y.dtype.kind == "c" else rounded
@@ -51,13 +55,11 @@ class Noise:
         rounded the same way at each step, and what that loses adds up."""
         return max(1.0, n / 4 if self.in_order else n**0.5 / 4)
 
-    def difference(self, y, magnitude):
-        """Like a call, for numbers that may be equal: a narrow run finds those to be so that rounding alone may tell apart."""
-        d = self(y, magnitude)
-        if self.rng is not None and self.narrow:
-            near = np.abs(real(y)) <= 4 * ROUNDOFF[self.dtype] * magnitude
-            d = np.where(near, 1j * d.imag if d.dtype.kind == "c" else 0.0, d)
-        return d
+    def are_near(self, difference, magnitude):
+        """Where a narrow run finds a difference of numbers of that magnitude to be 0."""
+        if self.rng is None or not self.narrow:
+            return np.zeros(np.shape(difference), bool)
+        return np.abs(real(difference)) <= 4 * ROUNDOFF[self.dtype] * magnitude
 
     def off(self, magnitude):
         """By how much something of that magnitude may be off."""

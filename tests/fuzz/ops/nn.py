@@ -297,7 +297,7 @@ def training_value(r, a, *inputs):
     if not x.size:
         raise ValueError("statistics of nothing")
     mean = mean_value(r, x, axes, True)
-    d = r.difference(x - mean, magnitude(x) + magnitude(mean))
+    d = r(x - mean, magnitude(x) + magnitude(mean))
     var = mean_value(r, r(d * d, magnitude(d) * (magnitude(d) + 0)), axes, True)
     var = var + shift_of_variance(r, x, mean, axes, True)
     scale = r(1 / root(var + a["epsilon"]))

@@ -83,7 +83,7 @@ def var_value(r, x, axis, keep):
     x = number(x)
     x = x.astype(float) if x.dtype.kind in "iu" else x
     mean = mean_value(r, x, axis, True)
-    d = r.difference(x - mean, magnitude(x))
+    d = r(x - mean, magnitude(x))
     return mean_value(r, d * d, axis, keep) + shift_of_variance(r, x, mean, axis, keep)
 
 

@@ -1,5 +1,7 @@
 """Changing shapes: views, joining, repeating, padding, resizing, indexing."""
 
+import math
+
 import numpy as np
 from fuzz.dtypes import is_float
 from fuzz.ops.entry import Op, always, channels_first, dtype_argument, real, same, widest
@@ -45,9 +47,10 @@ def draw_concatenate(g):
     parts = [x]
     for _ in range(g.choice([1, 1, 1, 2, 3])):
         if g.chance(0.2) and x.is_float:
-            parts.append(
-                g.new([n if i != axis else g.small() for i, n in enumerate(x.dims)], x.dtype)
-            )
+            dims = [n if i != axis else g.small() for i, n in enumerate(x.dims)]
+            if math.prod(np.max(n) for n in dims) > g.limit:
+                return None  # x is empty along the axis, and large along others
+            parts.append(g.new(dims, x.dtype))
         else:
             parts.append(g.pick(fits))
     g.shuffle(parts)

@@ -66,7 +66,7 @@ HWY_INLINE T RowMax(D d, const T* x, int64_t n) {
 }
 
 /// Terms of a sum that are added one by one; the sums of such blocks are added with what rounding loses.
-constexpr int64_t kBlock = 256;
+constexpr int64_t kBlock = 32;
 
 template <class V>
 HWY_INLINE void AddBlock(V block, V& total, V& lost) {
