@@ -83,14 +83,14 @@ def test_a_signal_handler_sets_a_variable_that_a_call_updates():
     """An error in the handler, and so of the call; never a deadlock."""
     x = K.placeholder((400, 400))
     y, n = x, K.variable(0.0)
-    for _ in range(60):
+    for _ in range(300):
         y = K.tanh(K.dot(y, x))
     f = K.function([x], [K.sum(y)], updates=[K.update_add(n, 1)])
     before = signal.signal(signal.SIGALRM, lambda *a: K.set_value(n, 100.0))
     try:
         for _ in range(50):  # until a signal comes in the midst of a call
             K.set_value(n, 0.0)
-            signal.setitimer(signal.ITIMER_REAL, 0.03)
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
             try:
                 f([np.zeros((400, 400))])
             except RuntimeError as e:
