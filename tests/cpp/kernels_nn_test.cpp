@@ -5,6 +5,7 @@
 
 #include "engines/native/threads.h"
 #include "kernel_runner.h"
+#include "windows.h"
 
 namespace horngate::native {
 namespace kernels {
@@ -22,73 +23,7 @@ namespace {
 // Convolutions
 // ---------------------------------------------------------------------------------------
 
-struct ConvCase {
-  int64_t n, c, o;
-  Ints in, taps, strides, low, high, dilation;
-  int64_t groups = 1;
-  bool channels_first = false;
-
-  std::string text() const {
-    return text_of("n=", n, " c=", c, " o=", o, " in=", in, " taps=", taps, " strides=", strides,
-                   " low=", low, " high=", high, " dilation=", dilation, " groups=", groups,
-                   " channels_first=", channels_first);
-  }
-  Ints out() const {
-    Ints r;
-    for (size_t i = 0; i < in.size(); ++i)
-      r.push_back((in[i] + low[i] + high[i] - dilation[i] * (taps[i] - 1) - 1) / strides[i] + 1);
-    return r;
-  }
-  Ints data_dims(int64_t channels, const Ints& spatial) const {
-    Ints r = spatial;
-    r.insert(channels_first ? r.begin() : r.end(), channels);
-    r.insert(r.begin(), n);
-    return r;
-  }
-  Ints kernel_dims() const {
-    Ints r = taps;
-    r.push_back(c / groups);
-    r.push_back(o);
-    return r;
-  }
-};
-
-/// Calls f(x, w, y) with the positions of every product of a convolution.
-template <class F>
-void for_products(const ConvCase& k, F f) {
-  const Ints out = k.out();
-  const auto at = [&](int64_t n, int64_t ch, int64_t channels, const Ints& p, const Ints& size) {
-    return k.channels_first ? (n * channels + ch) * count_of(size) + flat(p, size)
-                            : (n * count_of(size) + flat(p, size)) * channels + ch;
-  };
-  for_indices(out, [&](const Ints& p) {
-    for_indices(k.taps, [&](const Ints& t) {
-      Ints q(p.size());
-      for (size_t i = 0; i < p.size(); ++i) {
-        q[i] = p[i] * k.strides[i] - k.low[i] + t[i] * k.dilation[i];
-        if (q[i] < 0 || q[i] >= k.in[i]) return;
-      }
-      const int64_t cg = k.c / k.groups, og = k.o / k.groups, tap = flat(t, k.taps);
-      for (int64_t n = 0; n < k.n; ++n)
-        for (int64_t o = 0; o < k.o; ++o)
-          for (int64_t c = 0; c < cg; ++c)
-            f(at(n, o / og * cg + c, k.c, q, k.in), (tap * cg + c) * k.o + o,
-              at(n, o, k.o, p, out));
-    });
-  });
-}
-
-template <class A>
-A conv_attrs(const ConvCase& k) {
-  A a;
-  a.strides = k.strides;
-  a.pad_low = k.low;
-  a.pad_high = k.high;
-  a.dilation = k.dilation;
-  a.groups = k.groups;
-  a.channels_first = k.channels_first;
-  return a;
-}
+using ConvCase = Windows;
 
 struct ConvResults {
   Numbers y, dx, dw;
@@ -107,7 +42,7 @@ void check_conv(const ConvCase& k, DType dtype) {
   const Value w = random_value(dtype, k.kernel_dims(), 2);
   const Value dy = random_value(dtype, k.data_dims(k.o, k.out()), 3);
   Numbers y(dy.data.size()), dx(x.data.size()), dw(w.data.size());
-  for_products(k, [&](int64_t i, int64_t j, int64_t r) {
+  k.for_products([&](size_t i, size_t j, size_t r) {
     y[r] += x.data[i] * w.data[j];
     dx[i] += dy.data[r] * w.data[j];
     dw[j] += x.data[i] * dy.data[r];
@@ -357,7 +292,8 @@ void check_pool(const PoolCase& k, const std::string& mode, bool channels_first,
   const Value in{TensorType(dtype, x.type.shape), x.data};  // few digits: there are ties
   const Value dy = random_value(dtype, conv.data_dims(k.c, conv.out()), 6);
   std::vector<std::vector<int64_t>> windows(dy.data.size());
-  for_products(conv, [&](int64_t i, int64_t, int64_t r) { windows[r].push_back(i); });
+  conv.for_products(
+      [&](size_t i, size_t, size_t r) { windows[r].push_back(static_cast<int64_t>(i)); });
   Numbers y(dy.data.size()), dx(x.data.size());
   for (size_t r = 0; r < windows.size(); ++r) {
     int64_t best = windows[r][0];
