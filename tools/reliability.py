@@ -166,9 +166,9 @@ ROWS = [
     ),
     Row(
         "fork",
-        "fork under load, pools of processes, spawn",
+        "fork under load, pools of processes, spawn; fork during the first calls of a process",
         "1,000, 0 hang",
-        [script("fork_under_load", "--forks", "1000")],
+        [script("fork_under_load", "--forks", "1000"), script("fork_at_start", "--runs", "1000")],
     ),
     Row(
         "hostile",

@@ -8,6 +8,7 @@
 #include "horngate/array.h"
 #include "horngate/config.h"
 #include "horngate/cpus.h"
+#include "horngate/distributed.h"
 #include "horngate/engines.h"
 #include "horngate/error.h"
 #include "horngate/explain.h"

@@ -60,6 +60,7 @@ PyObject* log_handler = nullptr;  // takes them in place of Python's warnings
 /// Called by the library while the GIL is released. The error stays set for whoever takes the GIL
 /// again.
 int check_signals() {
+  if (!Py_IsInitialized()) return 0;  // what a program does after Python's end
   const Locked locked;
   return PyErr_CheckSignals();
 }

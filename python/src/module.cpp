@@ -27,5 +27,6 @@ NB_MODULE(_horngate, m) {
   bind_conv(m);
   bind_random(m);
   bind_ctc(m);
+  bind_distributed(m);
   bind_regular(m);
 }

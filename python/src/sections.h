@@ -18,6 +18,7 @@ void bind_nn(nanobind::module_& m);
 void bind_conv(nanobind::module_& m);
 void bind_random(nanobind::module_& m);
 void bind_ctc(nanobind::module_& m);
+void bind_distributed(nanobind::module_& m);
 void bind_regular(nanobind::module_& m);
 
 }  // namespace horngate::python

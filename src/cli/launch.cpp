@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "commands.h"
@@ -30,6 +31,7 @@ using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
 constexpr auto kPatience = 700ms;   // for mpirun to end the ranks
+constexpr auto kLastWords = 500ms;  // for what ranks have printed to come through mpirun
 constexpr auto kLastReports = 10s;  // of ranks, once the first has ended well
 
 /// mpirun in a process group of its own, which dies with this command. We read what it says on standard error.
@@ -146,16 +148,24 @@ class Run {
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     if (interrupted_ != 0) return {128 + interrupted_, true};
     const bool is_well = well_ == options_.ranks || (options_.elastic && well_ > 0);
-    return {is_well ? 0 : has_failed_ ? code_ : code, false};
+    if (is_well || has_failed_ || code != 0)
+      return {is_well ? 0 : has_failed_ ? code_ : code, false};
+    // A rank that ends without a word to MPI lets some mpirun end the others, and all be well.
+    for (int r = 0; r < options_.ranks; ++r)
+      if (!ended_.count(r))
+        std::fprintf(stderr,
+                     "horngate launch: rank %d was ended before it could say how it ends.\n", r);
+    return {1, false};
   }
 
  private:
   void note(const Report& report) {
     if (report.is_well()) ++well_;
-    ++reports_;
+    ended_.insert(report.rank);
     // With --elastic ranks do not end before mpirun. Who ends well has met all others at the end, but for those that
     // are lost together with their host, of whom nothing comes.
-    if (options_.elastic && reports_ == options_.ranks) end();
+    if (options_.elastic && static_cast<int>(ended_.size()) == options_.ranks)
+      end_at_ = std::min(end_at_, Clock::now() + kLastWords);
     if (options_.elastic && report.is_well() && report.was_open)
       end_at_ = std::min(end_at_, Clock::now() + kLastReports);
     if (report.is_well() || report.is_told || interrupted_ != 0) return;
@@ -177,7 +187,7 @@ class Run {
   const Signals& signals_;
   Clock::time_point end_at_ = Clock::time_point::max(), kill_at_ = Clock::time_point::max();
   int interrupted_ = 0;  // by which signal
-  int reports_ = 0;      // ranks that ended
+  std::set<int> ended_;  // ranks that reported
   int well_ = 0;         // and those of them that ended well
   bool has_failed_ = false;
   int code_ = 0;  // of the rank that failed first
@@ -192,6 +202,7 @@ int launch(const Arguments& arguments) {
   const Signals signals;
   for (int run = 0;; ++run) {
     setenv("HORNGATE_RESTART", std::to_string(run).c_str(), 1);
+    unsetenv("HG_RANK_PID");  // if a rank launches others
     const Run::Ending ending =
         Run(launch_command(launcher, options, self), options, signals).wait();
     if (ending.is_interrupted || ending.code == 0 || run == options.restarts) return ending.code;

@@ -82,8 +82,11 @@ class Performer {
   }
 
   bool is_ordered(Kind kind) const {
-    const bool wants =
-        op_.order == Order::ordered || (op_.order == Order::automatic && n_ <= kMostOrdered);
+    // Of what libraries make of NaN, ranks may get different things.
+    const bool may_differ =
+        is_float(op_.dtype) && (op_.reduction == Reduction::min || op_.reduction == Reduction::max);
+    const bool wants = may_differ || op_.order == Order::ordered ||
+                       (op_.order == Order::automatic && n_ <= kMostOrdered);
     return wants || !group_.reduces(kind, op_.dtype, op_.reduction);
   }
 
@@ -219,8 +222,18 @@ class Performer {
   }
 
   /// Small arrays go from root to everybody. Of large ones root sends each rank a piece, and all gather them: that is
-  /// twice the array and not n times.
+  /// twice the array and not n times. Root waits until all have it: else it would not notice that others do something else.
   void broadcast() {
+    char* const heard = memory(index(n_));
+    send_from_root();
+    Parts send(index(n_)), recv(index(n_));
+    if (me_ != op_.root) send[index(op_.root)] = part(heard, 1);
+    for (int r = 0; r < n_ && me_ == op_.root; ++r)
+      if (r != me_) recv[index(r)] = part(heard + r, 1);
+    exchange(send, recv);
+  }
+
+  void send_from_root() {
     const bool is_root = me_ == op_.root;
     Parts send(index(n_)), recv(index(n_));
     const size_t bytes = op_.count * element_;

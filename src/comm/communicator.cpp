@@ -61,25 +61,34 @@ Communicator::Communicator(std::unique_ptr<Group> group, const Settings& setting
   ranks_ = group_->ranks();
 }
 
+/// All ranks get to know what each has written about itself.
+void Communicator::gather_identities() {
+  Operation op;
+  op.kind = Kind::all_gather;
+  op.in = &all_[static_cast<size_t>(rank_)];
+  op.out = all_.data();
+  op.count = sizeof all_[0];
+  op.dtype = DType::uint8;
+  try {
+    perform(*group_, op, {settings_.timeout, shall_stop}, scratch_);
+  } catch (const CommError& e) {
+    if (e.trouble() == Trouble::interrupted) throw Interrupted("communicator: interrupted.");
+    throw;
+  }
+}
+
 /// Tells the others who we are, and begins to watch them.
 void Communicator::introduce() {
   all_.resize(static_cast<size_t>(ranks_));
   Identity& self = all_[static_cast<size_t>(rank_)];
   self = own_identity();
-  Operation op;
-  op.kind = Kind::all_gather;
-  op.in = &self;
-  op.out = all_.data();
-  op.count = sizeof self;
-  op.dtype = DType::uint8;
-  const Patience patience{settings_.timeout, shall_stop};
-  perform(*group_, op, patience, scratch_);
+  gather_identities();
   // Only if there are other hosts do they need to reach us: then all get to know the port.
   const bool has_hosts = std::any_of(all_.begin(), all_.end(), [&](const Identity& other) {
     return other.network != self.network;
   });
   Socket listener = listen_on_free_port(has_hosts, self.port);
-  perform(*group_, op, patience, scratch_);
+  gather_identities();
   local_ranks_ = 0;
   for (int r = 0; r < ranks_; ++r)
     if (all_[static_cast<size_t>(r)].machine == self.machine) {
@@ -95,7 +104,7 @@ void Communicator::introduce() {
       });
   // From here on everybody has a line to the hub: nobody can end unnoticed.
   try {
-    perform(*group_, Operation(), patience, scratch_);
+    perform(*group_, Operation(), {settings_.timeout, shall_stop}, scratch_);
   } catch (const CommError& e) {
     // Others may be through already, and fail: then this one is open too, the first operation says what happened, and
     // the rest can be shrunk to.
@@ -120,9 +129,11 @@ Communicator::~Communicator() {
   watch_.reset();
 }
 
+bool Communicator::is_here() const { return generation_ == current_generation(); }
+
 void Communicator::check_process() const {
   check<RuntimeError>(
-      generation_ == current_generation(), "distributed",
+      is_here() || !group_, "distributed",
       "a process that was forked from a rank is not a rank and cannot communicate.");
 }
 
@@ -250,6 +261,9 @@ void Communicator::execute(Job& job) {
     perform(*group_, job.op, {settings_.timeout, stopped}, scratch_);
   } catch (const CommError& e) {
     explain(job.op, e);
+  } catch (const std::exception& e) {  // no memory: the others would wait for this rank
+    give_up(e.what());
+    throw;
   }
   const std::lock_guard lock(mutex_);
   place_.waits_in.clear();
@@ -279,13 +293,21 @@ void Communicator::loop() {
   }
 }
 
-Communicator::Ticket Communicator::start(Operation op) {
-  check_process();
+/// Under the lock.
+void Communicator::check_start(const Operation& op) const {
   check(op.root >= 0 && op.root < ranks_, comm::name_of(op.kind), "root must be in [0, ", ranks_,
         "); got ", op.root, ".");
+  // It would wait for the operation that waits for it.
+  check<RuntimeError>(runs_on_ != std::this_thread::get_id(), comm::name_of(op.kind),
+                      "this thread is in another operation; a signal handler cannot begin one.");
+}
+
+Communicator::Ticket Communicator::start(Operation op) {
+  check_process();
   auto job = std::make_shared<Job>();
   job->op = std::move(op);
   const std::lock_guard lock(mutex_);
+  check_start(job->op);
   check<RuntimeError>(!closed_, comm::name_of(job->op.kind), "the communicator is closed.");
   if (!group_) {
     perform_alone(job->op);
@@ -328,15 +350,16 @@ void Communicator::run(Operation op) {
     lock.unlock();
     return wait(start(std::move(op)));
   }
-  check(op.root >= 0 && op.root < ranks_, comm::name_of(op.kind), "root must be in [0, ", ranks_,
-        "); got ", op.root, ".");
+  check_start(op);
   busy_ = true;
+  runs_on_ = std::this_thread::get_id();
   lock.unlock();
   Job job;
   job.op = std::move(op);
   const auto free = [&] {
     lock.lock();
     busy_ = false;
+    runs_on_ = {};
     changed_.notify_all();
   };
   try {
@@ -444,7 +467,7 @@ void Communicator::end_thread() {
 }
 
 void Communicator::close() {
-  if (generation_ != current_generation() || !group_) return;
+  if (!is_here() || !group_) return;
   uint64_t operations = 0;
   {
     std::unique_lock lock(mutex_);
@@ -457,18 +480,23 @@ void Communicator::close() {
   bool is_well = !is_broken();
   if (fault_.trouble == Trouble::lost && fault_.rank != rank_)
     end_process(all_[static_cast<size_t>(rank_)], all_[static_cast<size_t>(fault_.rank)]);
+  bool is_stopped = false;
+  const auto stopped = [&] { return is_stopped = is_stopped || shall_stop(); };
   if (watch_) {
     watch_->leave(is_well, operations);
+    Operation closing;
+    closing.form = "the end";  // which is not what a rank waits for that goes on
     try {
       // A library may still have to send what we gave it: it does so while we wait in one of its operations.
-      if (is_well) perform(*group_, Operation(), {-1, shall_stop}, scratch_);
+      if (is_well) perform(*group_, closing, {-1, stopped}, scratch_);
     } catch (const CommError&) {
       is_well = false;
     }
-    is_well = watch_->wait_for_all(shall_stop) && is_well;
+    is_well = watch_->wait_for_all(stopped) && is_well;
     watch_.reset();  // its thread uses the group
   }
   group_->close(is_well);
+  if (is_stopped) throw Interrupted("shutdown: interrupted.");
 }
 
 }  // namespace horngate::comm

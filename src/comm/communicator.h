@@ -39,6 +39,8 @@ class Communicator {
   int local_rank() const { return local_rank_; }
   int local_ranks() const { return local_ranks_; }
   std::string host(int rank) const;
+  /// False in a process that was forked from a rank.
+  bool is_here() const;
   /// "rank 2 (host b)"
   std::string name_of(int rank) const;
 
@@ -67,6 +69,8 @@ class Communicator {
  private:
   Communicator(std::unique_ptr<Group> group, const Settings& settings);
   void check_process() const;
+  void check_start(const Operation& op) const;
+  void gather_identities();
   void introduce();
   void on_event(const Event& event);
   void loop();
@@ -99,6 +103,7 @@ class Communicator {
   uint64_t unmet_ = 0;  // the last try that somebody gave up
   std::deque<Ticket> queue_;
   bool busy_ = false, ends_ = false, closed_ = false;
+  std::thread::id runs_on_ = {};  // the thread of a caller that does an operation itself
   Event fault_, left_;
   Watch::Place place_;
   std::thread thread_;
@@ -107,7 +112,10 @@ class Communicator {
 /// The communicator of this program: opened at the first call, by HORNGATE_COMM or the launcher's variables, and
 /// closed when the program ends. Alone if there is no launcher.
 std::shared_ptr<Communicator> world();
+bool has_world();
 /// After shrink.
 void set_world(std::shared_ptr<Communicator> now);
+/// Before the program ends. The next call of world opens another one, if the plug-in can.
+void close_world();
 
 }  // namespace horngate::comm

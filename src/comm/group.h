@@ -10,35 +10,11 @@
 
 #include "comm/operation.h"
 #include "comm/plugin.h"
-#include "horngate/error.h"
+#include "horngate/ranks.h"
 
 namespace horngate::comm {
 
-/// Why an operation did not end well.
-enum class Trouble {
-  none,
-  timeout,      // somebody did not come
-  lost,         // a rank ended, or cannot be reached
-  left,         // a rank ended its program in order, while we still count on it
-  given_up,     // a rank failed by itself, and said so
-  interrupted,  // Ctrl-C here
-  mismatch,     // ranks do different things
-  other
-};
-
-/// Thrown by all operations. After one the communicator is broken: it can be shrunk or closed.
-class CommError : public RuntimeError {
- public:
-  CommError(Trouble trouble, int rank, const std::string& text)
-      : RuntimeError(text), trouble_(trouble), rank_(rank) {}
-  Trouble trouble() const { return trouble_; }
-  /// The rank that is to blame; -1 if unknown.
-  int rank() const { return rank_; }
-
- private:
-  Trouble trouble_;
-  int rank_;
-};
+using distributed::CommError, distributed::Trouble;
 
 /// How long to wait, and who may end it. `stopped` is asked about every millisecond.
 struct Patience {

@@ -18,11 +18,14 @@ const char* name_of(Reduction reduction) {
 
 std::string signature_of(const Operation& op) {
   std::string out = name_of(op.kind);
-  if (op.kind == Kind::barrier) return out;
-  out += text_of(' ', op.dtype, " x ", op.count);
-  if (op.kind == Kind::all_reduce || op.kind == Kind::reduce_scatter)
-    out += text_of(", ", name_of(op.reduction));
+  if (op.kind != Kind::barrier) out += text_of(' ', op.dtype, " x ", op.count);
+  if (op.kind == Kind::all_reduce || op.kind == Kind::reduce_scatter) {
+    constexpr const char* kOrders[] = {"", ", ordered", ", in the library's order"};
+    out += text_of(", ", name_of(op.reduction), kOrders[static_cast<int>(op.order)]);
+  }
   if (op.kind == Kind::broadcast) out += text_of(" from ", op.root);
+  if (!op.form.empty()) out += text_of(", ", op.form);
+  if (!op.name.empty()) out += text_of(", \"", op.name, "\"");
   return out;
 }
 

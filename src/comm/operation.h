@@ -7,15 +7,15 @@
 
 #include "comm/reduce.h"
 #include "horngate/dtype.h"
+#include "horngate/ranks.h"
 
 namespace horngate::comm {
 
 enum class Kind { all_reduce, reduce_scatter, all_gather, all_to_all, broadcast, barrier };
 inline constexpr int kKinds = 6;
 
-/// ordered: by the tree of reduce.h, the same bits on every library and transport. library: as the communicator's own
-/// all_reduce adds, which may differ from one library, size or run to the next. automatic: ordered for up to 64 ranks.
-enum class Order { automatic, ordered, library };
+/// ordered: by the tree of reduce.h; automatic: that for up to so many ranks.
+using distributed::Order;
 inline constexpr int kMostOrdered = 64;
 
 /// One operation; every rank starts it with the same kind, dtype, count, reduction, order and root. With n ranks,
@@ -37,14 +37,14 @@ struct Operation {
   /// Keeps the memory alive while a library may still touch it, which after a fault can be longer than the operation.
   /// Without it the memory must outlive the communicator.
   std::shared_ptr<const void> keep = {};
-  /// For messages: what the user calls it.
-  std::string name = {};
+  /// What the user calls it, and what it is to the user, for messages; ranks that differ in them do different things.
+  std::string name = {}, form = {};
 };
 
 const char* name_of(Kind kind);
 const char* name_of(Reduction reduction);
 
-/// "all_reduce float32 x 1000, sum": equal texts are operations that fit together.
+/// "all_reduce float32 x 1000, sum, "loss"": equal texts are operations that fit together.
 std::string signature_of(const Operation& op);
 
 }  // namespace horngate::comm

@@ -198,6 +198,13 @@ void Watch::begin_round(int asker) {
   tell_all({Word::ping});
 }
 
+/// But those that are gone; some of which answer, as the hub does until all have left.
+bool Watch::have_all_answered() const {
+  for (int r = 0; r < ranks(); ++r)
+    if (!is_gone(r) && !round_.answers.count(r)) return false;
+  return true;
+}
+
 /// Of the ranks that do not answer, or else of those that are behind, the first is to blame.
 void Watch::end_round() {
   round_.is_on = false;

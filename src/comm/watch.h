@@ -129,6 +129,7 @@ class Watch {
   void compare_waiting();
   void begin_round(int asker);
   void end_round();
+  bool have_all_answered() const;
   void count_leavers();
   bool is_hub() const { return hub_ == rank_; }
   bool is_gone(int rank) const { return lost_.count(rank) > 0 || left_.count(rank) > 0; }

@@ -146,9 +146,7 @@ void Watch::loop() {
         lines_.push_back(std::make_unique<Line>());
         lines_.back()->socket = Socket(fd);
       }
-    const size_t expected = static_cast<size_t>(ranks()) - lost_.size() - left_.size();
-    if (round_.is_on && (milliseconds_now() >= round_.ends || round_.answers.size() >= expected))
-      end_round();
+    if (round_.is_on && (milliseconds_now() >= round_.ends || have_all_answered())) end_round();
     std::erase_if(lines_, [](const auto& line) { return !line->socket; });
     deliver(lock);
   }

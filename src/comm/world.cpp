@@ -4,30 +4,39 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 
 #include "comm/communicator.h"
+#include "ir/check.h"
 #include "ir/environment.h"
+#include "ir/fork.h"
 
 namespace horngate::comm {
 namespace {
 
-std::mutex world_mutex;
+ForkMutex world_mutex;  // held while ranks meet
 // Never destroyed: threads of the program may outlive its statics.
 std::shared_ptr<Communicator>& the_world() {
   static auto* w = new std::shared_ptr<Communicator>;
   return *w;
 }
 
-void close_world() {
-  // Once the first rank has ended, a launcher may end the others.
-  std::fflush(nullptr);
-  std::shared_ptr<Communicator> last;
-  {
-    const std::lock_guard lock(world_mutex);
-    last.swap(the_world());
+/// A process that a rank started has the launcher's variables too: it would take the rank's place.
+void check_is_rank() {
+  constexpr const char* kName = "HG_RANK_PID";
+  const std::string own = std::to_string(::getpid()), first(environment_text(kName));
+  check<RuntimeError>(first.empty() || first == own, "distributed",
+                      "this process was started by a rank (process ", first,
+                      ") and is not one itself.");
+  ::setenv(kName, own.c_str(), 1);
+}
+
+void close_at_exit() {
+  try {
+    close_world();
+  } catch (const std::exception&) {  // Ctrl-C: the program ends anyway
   }
-  if (last) last->close();
 }
 
 /// Tells `horngate launch` that from now on this rank can be lost without all others waiting for it. HG_RANK_READY is
@@ -50,12 +59,42 @@ std::shared_ptr<Communicator> world() {
   if (w) return w;
   const Choice choice = choose_plugin();
   if (choice.name.empty()) return w = Communicator::alone();
+  check_is_rank();
   w = Communicator::open(choice.name, options_of(choice.name),
                          Communicator::Settings::from_environment(), choice.origin);
   tell_launcher();
-  static const int once = std::atexit(close_world);
+  static const int once = std::atexit(close_at_exit);
   (void)once;
   return w;
+}
+
+bool has_world() {
+  const std::lock_guard lock(world_mutex);
+  return static_cast<bool>(the_world());
+}
+
+void close_world() {
+  // Once the first rank has ended, a launcher may end the others.
+  std::fflush(nullptr);
+  const auto now = [] {
+    const std::lock_guard lock(world_mutex);
+    return the_world();
+  };
+  const std::shared_ptr<Communicator> last = now();
+  // A forked child keeps it: it must not open another one.
+  if (!last || !last->is_here()) return;
+  // It stays the world while it closes, for other threads.
+  const auto forget = [&] {
+    const std::lock_guard lock(world_mutex);
+    if (the_world() == last) the_world().reset();
+  };
+  try {
+    last->close();
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
 }
 
 void set_world(std::shared_ptr<Communicator> now) {

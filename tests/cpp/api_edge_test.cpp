@@ -208,5 +208,14 @@ TEST(ApiEdge, NodesThatBecomeOthersAreMerged) {
   EXPECT_EQ(y[2].dims(), (Ints{9}));
 }
 
+// Of 16 bits too, whose products overflow the int in which C++ computes them.
+TEST(ApiEdge, PowersOfIntegersWrap) {
+  for (const DType dtype : {DType::uint16, DType::int16}) {
+    const Array x = Array::of({65535, 301, 40001}).cast(dtype);
+    const Array powers = eval(pow(constant(x), 7)).cast(DType::uint16);
+    EXPECT_EQ(powers.str(), "[65535, 44101, 38337]") << name_of(dtype);
+  }
+}
+
 }  // namespace
 }  // namespace horngate

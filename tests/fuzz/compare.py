@@ -69,9 +69,7 @@ class Reference:
                 noise.amplitude = 0.0
             self.noisy.append(self.run(noise, direction=False))
             if self.direction is not None:
-                noise = self.noise(
-                    narrow=i % 3 == 1, amplitude=3.0, absolute=0.0 if i % 3 else 2.0
-                )
+                noise = self.noise(narrow=i % 3 == 1, amplitude=3.0, absolute=0.0 if i % 3 else 2.0)
                 self.noisy_slopes.append(self.run(noise).slopes)
 
     def array_fault(self, got, which, name, call):

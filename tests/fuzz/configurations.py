@@ -24,8 +24,9 @@ class Configuration:
         self.every = every
 
     def in_order(self):
-        """Whether another library's sums may add one term after the other; ours do not."""
-        return self.environment.get("KERAS_BACKEND", "native") != "native"
+        """Whether sums may add one term after the other: those of other libraries, and ours without SIMD."""
+        is_ours = self.environment.get("KERAS_BACKEND", "native") == "native"
+        return not is_ours or "HORNGATE_PLAIN" in self.environment
 
 
 def simd_levels():

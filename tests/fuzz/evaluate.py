@@ -59,7 +59,8 @@ class Noise:
         """Where a narrow run finds a difference of numbers of that magnitude to be 0."""
         if self.rng is None or not self.narrow:
             return np.zeros(np.shape(difference), bool)
-        return np.abs(real(difference)) <= 4 * ROUNDOFF[self.dtype] * magnitude
+        near = np.abs(real(difference)) <= 4 * ROUNDOFF[self.dtype] * magnitude
+        return near & np.isfinite(magnitude)  # what overflows does not cancel
 
     def off(self, magnitude):
         """By how much something of that magnitude may be off."""

@@ -69,8 +69,11 @@ class Hunt:
             reference = compare.Reference(program, observed, self.in_order)
         finding = finding_of(program, reference, result, self.default.configuration)
         if finding is None and other:
+            in_order = other.configuration.in_order()
             if reference.observed is not None and "error" not in second:
-                reference = compare.Reference(program, second["calls"], self.in_order)
+                reference = compare.Reference(program, second["calls"], in_order)
+            elif in_order != self.in_order:
+                reference = compare.Reference(program, reference.observed, in_order)
             finding = finding_of(program, reference, second, other.configuration, result)
         if finding:
             self.counts["findings"] += 1

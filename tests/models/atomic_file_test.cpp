@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "error_of.h"
+#include "sanitizers.h"
 
 namespace horngate::files {
 namespace {
@@ -135,6 +136,7 @@ TEST_F(AtomicFileTest, DraftsOfTheDeadGo) {
 }
 
 TEST_F(AtomicFileTest, AFullDiskKeepsTheOldFile) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoForks;
   save(at("net.h5"), "one");
   const pid_t child = ::fork();
   if (child == 0) {
@@ -153,6 +155,7 @@ TEST_F(AtomicFileTest, AFullDiskKeepsTheOldFile) {
 }
 
 TEST_F(AtomicFileTest, KillsAtRandomMoments) {
+  if (testing::kThreadSanitizer) GTEST_SKIP() << testing::kNoForks;
   const std::string one(200'000, '1'), two(200'000, '2');
   save(at("net.h5"), one);
   std::mt19937 random(std::random_device{}());

@@ -1,6 +1,7 @@
 // Files that somebody damaged on purpose. Each is refused with a text that names file and byte; none takes
 // memory that it does not have, or time.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <functional>
@@ -26,7 +27,8 @@ Contents model_file() {
         .set_numbers("index", DType::int32, {}, bytes.first(4));
   weights.set_data("layer_0/layer_0/kernel:0", DType::float32, {2, 3}, bytes)
       .set_text("note", "first");
-  const std::string path = ::testing::TempDir() + "/hostile.h5";
+  // Tests that make it may run at once.
+  const std::string path = ::testing::TempDir() + "/hostile_" + std::to_string(::getpid()) + ".h5";
   file.save(path);
   Contents contents = read_file(path);
   std::remove(path.c_str());

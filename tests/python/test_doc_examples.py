@@ -6,16 +6,25 @@ import logging
 import horngate as K
 import numpy as np
 import pytest
+from horngate import distributed as hvd
 
 # Beside the functions of the backend; their examples need no file.
 OTHERS = ["explain_gradient", "set_log_handler"]
 
-GLOBALS = {"K": K, "np": np, "logging": logging}
+NOT_FUNCTIONS = {"CommError", "Average", "Sum", "Min", "Max", "Product"}
+
+GLOBALS = {"K": K, "hvd": hvd, "np": np, "logging": logging}
 
 
-@pytest.mark.parametrize("name", [*sorted(K.__all__), *OTHERS])
-def test_example(name):
-    function = getattr(K, name)
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        *[(K, name) for name in (*sorted(K.__all__), *OTHERS)],
+        *[(hvd, name) for name in hvd.__all__ if name not in NOT_FUNCTIONS],
+    ],
+)
+def test_example(module, name):
+    function = getattr(module, name)
     examples = doctest.DocTestFinder(recurse=False).find(function, name, globs=GLOBALS)
     assert examples and examples[0].examples, f"{name} has no example"
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.NORMALIZE_WHITESPACE)

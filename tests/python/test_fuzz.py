@@ -162,6 +162,14 @@ def test_what_dropout_divides_is_rounded():
     assert 0 < np.abs(noisy[stayed] / exact[stayed] - 1).max() < 1e-6
 
 
+def test_a_sum_that_overflows_does_not_cancel():
+    noise = Noise(np.random.default_rng(0), amplitude=0.0, narrow=True)
+    noise.dtype = "float32"
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = noise(np.array([1e39, np.inf, 1e-9]), np.array([1e39, np.inf, 1.0]))
+    assert not np.isfinite(rounded[:2]).any() and rounded[2] == 0
+
+
 def test_a_call_that_changes_is_told():
     x = np.array([1, np.nan, 0, 3], "float32")
     y, z = x.copy(), x.copy()

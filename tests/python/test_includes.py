@@ -107,7 +107,7 @@ def test_api_knows_no_engine_from_inside():
             "src/api/nn.cpp",
             '#include "engines/native/kernels/random.h"',
             "engines/native",
-            "api includes engines, files, grad, ir, plan, prims",
+            "api includes comm, engines, files, grad, ir, plan, prims",
         ),
         (
             "src/engines/native/fuse.cpp",

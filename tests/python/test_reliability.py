@@ -25,6 +25,10 @@ def test_children_of_a_busy_process_work():
     run("fork_under_load.py", "--forks", "15", "--pools", "1")
 
 
+def test_children_of_a_process_that_begins_work():
+    run("fork_at_start.py", "--runs", "40")
+
+
 def test_long_calls_can_be_interrupted():
     # Machines that run tests have other things to do too: the bar of the full form is 0.2 s.
     run("ctrl_c.py", "--times", "6", "--limit", "1.0")

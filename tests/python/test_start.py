@@ -76,6 +76,7 @@ def test_a_training_step_loads_what_it_needs():
     assert found["trained"]["threads"] == found["before"]["threads"], found
 
 
+@pytest.mark.alone
 def test_the_first_step_costs_a_few_later_ones():
     # Graph, gradients, plan and first step: 4 of the later steps when this was written, 11 with a code generator
     # in the way. The best of three, because other programs run too.

@@ -23,6 +23,7 @@ CPP_PAGES = {
         "C++: settings, engines, files, errors",
         ("config.h", "engines.h", "profile.h", "save.h", "export_onnx.h", "error.h"),
     ),
+    "cpp_distributed": ("C++: several processes", ("distributed.h", "ranks.h")),
     "keras_models": (
         "C++: models and their files",
         ("keras/model.h", "keras/saving.h", "keras/data.h"),
@@ -119,6 +120,18 @@ def module_page():
     return page("Files, export, engines, profile", text, lines)
 
 
+def distributed_page():
+    """horngate.distributed."""
+    lines = []
+    for name, declaration in declarations.of_module("distributed/__init__").items():
+        lines += [f"## {name}", "", *python_pages.directive(declaration, "hvd")]
+    text = (
+        "`from horngate import distributed as hvd`. How to use it: [several processes](../howto/several_processes.md); C++: "
+        "[there](cpp_distributed.md)."
+    )
+    return page("Several processes", text, lines)
+
+
 def cpp_pages_of(writer):
     """Options stand after the first function that takes them, those of nobody at the end."""
     made, twins = {}, set(declarations.read()) | {"switch_"}
@@ -140,6 +153,7 @@ def cpp_pages_of(writer):
 def pages(xml_folder):
     """{path below docs/: text}."""
     writer = Writer(cpp_pages.Reference(xml_folder))
-    made = {**function_pages(writer), "package": module_page(), **cpp_pages_of(writer)}
+    made = {**function_pages(writer), "package": module_page(), "distributed": distributed_page()}
+    made |= cpp_pages_of(writer)
     index = INDEX + "\n".join(["```{toctree}", ":maxdepth: 1", "", *made, "```", ""])
     return {f"reference/{name}.md": text for name, text in {"index": index, **made}.items()}

@@ -138,6 +138,7 @@ void set_standard(Library& m) {
               {0x21, 0x24, 0x22, 0x23});
   m.serialized = 2048;
   m.multiple = 4096;
+  m.tag_ub = 501;
 }
 
 void set_mpich(Library& m) {
@@ -145,7 +146,7 @@ void set_mpich(Library& m) {
               {0x4c00040a, 0x4c00080b, 0x4c000137, 0x4c000238, 0x4c000439, 0x4c00083a, 0x4c00013b,
                0x4c00023c, 0x4c00043d, 0x4c00083e},
               {0x58000003, 0x58000004, 0x58000002, 0x58000001});
-  m.status_ignore = reinterpret_cast<void*>(1);
+  m.tag_ub = 0x64400001;
   m.in_place = reinterpret_cast<void*>(-1);
 }
 
@@ -162,6 +163,8 @@ void bind_functions(Library& m, Binder& b) {
   b.function(m.Comm_rank, "MPI_Comm_rank");
   b.function(m.Comm_size, "MPI_Comm_size");
   b.function(m.Comm_set_errhandler, "MPI_Comm_set_errhandler");
+  b.function(m.Comm_get_attr, "MPI_Comm_get_attr");
+  b.function(m.Get_count, "MPI_Get_count");
   b.function(m.Isend, "MPI_Isend");
   b.function(m.Irecv, "MPI_Irecv");
   b.function(m.Iallreduce, "MPI_Iallreduce");

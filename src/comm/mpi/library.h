@@ -19,8 +19,9 @@ struct Library {
 
   // Constants.
   Handle comm_world = 0, byte = 0, errors_return = 0;
-  void *status_ignore = nullptr, *in_place = reinterpret_cast<void*>(1);
+  void* in_place = reinterpret_cast<void*>(1);
   int serialized = 2, multiple = 3;  // levels of threads
+  int tag_ub = 0;                    // the attribute that says how large tags may be
   /// Of an element type of engine.h and of a reduction of comm.h; 0: it has none.
   Handle types[13] = {};
   Handle operations[4] = {};
@@ -38,6 +39,8 @@ struct Library {
   int (*Comm_rank)(Handle, int*) = nullptr;
   int (*Comm_size)(Handle, int*) = nullptr;
   int (*Comm_set_errhandler)(Handle, Handle) = nullptr;
+  int (*Comm_get_attr)(Handle, int, void*, int*) = nullptr;
+  int (*Get_count)(const void*, Handle, int*) = nullptr;
   int (*Isend)(const void*, int, Handle, int, int, Handle, Handle*) = nullptr;
   int (*Irecv)(void*, int, Handle, int, int, Handle, Handle*) = nullptr;
   int (*Iallreduce)(const void*, void*, int, Handle, Handle, Handle, Handle*) = nullptr;

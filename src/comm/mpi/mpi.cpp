@@ -24,10 +24,13 @@ constexpr auto kSpin = 30us,
                kYield = 300us;  // since the last message; then it sleeps between questions
 constexpr auto kShort = 30us, kLong = 500us;  // how long it sleeps: more the longer nothing comes
 
+constexpr int kEpochBits = 3, kOperationBits = 6;
+
 struct Message {
   Handle request;
   int peer;
   bool is_in;
+  int bytes = 0;  // of one that comes
 };
 
 struct Request {
@@ -46,6 +49,7 @@ struct Group {
   Handle comm = 0;
   std::vector<int> places;  // in `comm`, by rank
   int rank = 0;
+  int key_bits = 0;  // of a tag, for the key
   uint64_t epoch = 0, operations = 0;
   uint64_t shrinks = 0;  // tries; what one left under way must not come to the next
   std::atomic<bool> is_aborted{false};
@@ -59,9 +63,23 @@ Group* group_of(void* self) { return static_cast<Group*>(self); }
 bool did_init = false;  // MPI, by us
 hg_comm_api api = {};
 
+constexpr int kOtherSize =
+    -1;  // in place of a code of MPI: a message had another size than was expected
+
 int fail_mpi(const Library& m, int code, const char* what, int rank, hg_comm_status* status) {
+  if (code == kOtherSize)
+    return fail(status, HG_RUNTIME_ERROR, "a message has another size than was expected.");
   return fail(status, rank < 0 ? int32_t{HG_RUNTIME_ERROR} : int32_t{HG_COMM_LOST},
               std::string(what) + ": " + m.error_text(code), rank);
+}
+
+/// Tags have 15 bits in every library, and more in most.
+int key_bits_of(const Library& m, Handle comm) {
+  int *most = nullptr, is_there = 0, bits = 15;
+  m.Comm_get_attr(comm, m.tag_ub, &most, &is_there);
+  if (is_there && most)
+    while (bits < 30 && *most >> (bits + 1)) ++bits;
+  return bits - kEpochBits - kOperationBits;
 }
 
 int open(const hg_comm_open* how, const hg_comm_patience*, void** self, hg_comm_status* status) {
@@ -96,6 +114,7 @@ int open(const hg_comm_open* how, const hg_comm_patience*, void** self, hg_comm_
   if (const int code = m->Comm_dup(m->comm_world, &g->comm))
     return fail_mpi(*m, code, "MPI_Comm_dup", -1, status);
   m->Comm_set_errhandler(g->comm, m->errors_return);
+  g->key_bits = key_bits_of(*m, m->comm_world);
   int ranks = 0;
   m->Comm_rank(g->comm, &g->rank);
   m->Comm_size(g->comm, &ranks);
@@ -118,10 +137,10 @@ int reduces(void* self, int32_t dtype, int32_t reduction) {
   return dtype >= 0 && dtype < 13 && m.types[dtype] && reduction >= 0 && reduction < 4;
 }
 
-/// Of 15 bits, which every library has.
 int tag_of(const Group& g, uint64_t key, uint64_t bytes) {
-  const uint64_t mixed = (key ^ bytes) * 0x9e3779b97f4a7c15u >> 58;
-  return static_cast<int>((g.epoch % 8) << 12 | (g.operations % 64) << 6 | mixed);
+  const uint64_t mixed = (key ^ bytes) * 0x9e3779b97f4a7c15u >> (64 - g.key_bits);
+  const uint64_t epoch = g.epoch % (1 << kEpochBits), number = g.operations % (1 << kOperationBits);
+  return static_cast<int>(((epoch << kOperationBits | number) << g.key_bits) | mixed);
 }
 
 int post(Group& g, Request& request, int peer, const hg_comm_part& part, uint64_t key, bool is_in) {
@@ -130,7 +149,7 @@ int post(Group& g, Request& request, int peer, const hg_comm_part& part, uint64_
   for (uint64_t at = 0; at < part.bytes; at += kMostBytes) {
     const int bytes = static_cast<int>(std::min(kMostBytes, part.bytes - at));
     char* const data = static_cast<char*>(part.data) + at;
-    Message message = {0, peer, is_in};
+    Message message = {0, peer, is_in, bytes};
     const int code = is_in ? m.Irecv(data, bytes, m.byte, place, tag, g.comm, &message.request)
                            : m.Isend(data, bytes, m.byte, place, tag, g.comm, &message.request);
     if (code != 0) return code;
@@ -168,12 +187,22 @@ int post_all_reduce(Group& g, Request& request, const hg_comm_op& op) {
   return 0;
 }
 
+/// Whether it is done, and MPI's code. Ranks that do different things may use one tag, and MPI takes a message that is too short.
+int ask(const Group& g, Message& message, int& is_done) {
+  alignas(16) char status[256] = {};  // more than any library needs
+  if (const int code = g.m->Test(&message.request, &is_done, status)) return code;
+  if (!is_done || !message.is_in || message.peer < 0) return 0;
+  int bytes = 0;
+  if (const int code = g.m->Get_count(status, g.m->byte, &bytes)) return code;
+  return bytes == message.bytes ? 0 : kOtherSize;
+}
+
 /// Takes the messages that are done off the list. 0, or MPI's error and whose message it was.
 int advance(Group& g, Request& request, int& peer) {
   for (size_t i = 0; i < request.open.size();) {
     int is_done = 0;
     Message& message = request.open[i];
-    if (const int code = g.m->Test(&message.request, &is_done, g.m->status_ignore)) {
+    if (const int code = ask(g, message, is_done)) {
       peer = message.peer;
       request.open.erase(request.open.begin() + static_cast<ptrdiff_t>(i));
       return code;
@@ -300,6 +329,7 @@ int shrink(void* self, uint32_t n, const int32_t* ranks, void** out, hg_comm_sta
   auto now = std::make_unique<Group>();
   now->m = g.m;
   now->comm = g.comm;
+  now->key_bits = g.key_bits;
   now->epoch = g.epoch + ++g.shrinks;
   for (uint32_t i = 0; i < n; ++i) {
     now->places.push_back(g.places[static_cast<size_t>(ranks[i])]);

@@ -321,7 +321,6 @@ for _name, _largest in (("maximum", True), ("minimum", False)):
     )
 
 
-
 def compared(f):
     def value(r, a, x, y):
         x, y = real(x), real(y)

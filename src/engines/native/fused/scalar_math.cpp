@@ -59,7 +59,6 @@ T int_mod(T x, T y) {
 
 template <class T>
 T int_pow(T x, T y) {
-  using U = std::make_unsigned_t<T>;
   if constexpr (std::is_signed_v<T>) {
     if (y < 0) {
       if (x == 1) return 1;
@@ -67,8 +66,9 @@ T int_pow(T x, T y) {
       return 0;
     }
   }
-  U result = 1, base = static_cast<U>(x);
-  for (U n = static_cast<U>(y); n; n >>= 1) {
+  // Wraps around. In 64 bits: shorter integers are multiplied as int, which must not overflow.
+  uint64_t result = 1, base = static_cast<uint64_t>(x);
+  for (auto n = static_cast<uint64_t>(y); n; n >>= 1) {
     if (n & 1) result *= base;
     base *= base;
   }

@@ -13,7 +13,10 @@ struct Multiply {
   }
   template <class W>
   W operator()(W a, W b) const {
-    return static_cast<W>(a * b);
+    if constexpr (std::is_integral_v<W>)  // wraps around
+      return static_cast<W>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
   }
 };
 
