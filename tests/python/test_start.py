@@ -27,7 +27,7 @@ before = seen()
 import horngate as K
 
 imported = seen()
-start = time.process_time()
+start = time.thread_time()
 x = K.placeholder((None, 784))
 labels = K.placeholder((None,), dtype="int32")
 sizes = [784, 512, 512, 10]
@@ -41,13 +41,13 @@ updates = [K.update_sub(w, 0.01 * g) for w, g in zip(weights, K.gradients(loss, 
 train = K.function([x, labels], [loss], updates)
 feeds = [np.ones((128, 784), "float32"), np.zeros(128, "int32")]
 train(feeds)
-first = time.process_time() - start
+first = time.thread_time() - start
 trained = seen()
 later = []
 for _ in range(20):
-    start = time.process_time()
+    start = time.thread_time()
     train(feeds)
-    later.append(time.process_time() - start)
+    later.append(time.thread_time() - start)
 
 image = K.variable(np.ones((1, 16, 16, 8)))
 K.eval(K.conv2d(image, K.variable(np.ones((5, 5, 8, 8)))))
@@ -79,9 +79,9 @@ def test_a_training_step_loads_what_it_needs():
 @pytest.mark.alone
 def test_the_first_step_costs_a_few_later_ones():
     # Graph, gradients, plan and first step: 4 of the later steps when this was written, 11 with a code generator
-    # in the way. The best of three, because other programs run too.
-    found = [run() for _ in range(3)]
-    assert min(f["first"] / f["later"] for f in found) < 8, found
+    # in the way. Time of this thread, because NumPy's own spins beside it; the best of five, because other programs run too.
+    found = [run() for _ in range(5)]
+    assert min(f["first"] for f in found) < 8 * min(f["later"] for f in found), found
 
 
 PRODUCTS = """
