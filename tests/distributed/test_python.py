@@ -41,7 +41,9 @@ def test_callbacks_of_keras(library, ranks):
 def test_an_exception_is_told_to_the_others(library, end_well):
     code, text = run_python(library, 3, "raises", end_well)
     said = r"sees rank 2, given_up: barrier: rank 2 \(host \S+\) gave up: ValueError: a file is missing"
-    assert code == 1 and len(re.findall(said, text)) == 2, text
+    # MPICH's mpiexec kills what still runs when rank 2 has ended, and may give the code of one that it killed.
+    codes = {1, 9} if library.startswith("mpich") else {1}
+    assert code in codes and len(re.findall(said, text)) == 2, (code, text)
 
 
 @LAUNCHER
