@@ -114,6 +114,11 @@ def functions(page):
 # What the names in examples of headers are: those of K functions are looked at by test_cpp_signatures.py.
 KERAS_NAMES = "keras::Value x, keras::Value h, keras::Value c, keras::Value a, keras::Value b, keras::Value words, keras::Model net"
 HEADER_NAMES = {
+    "cpus.h": "",
+    "distributed.h": "K::Variable w, K::Variable b, K::Array loss, K::Array gradients, K::Array predictions, K::Array samples, void (*step)()",
+    "explain.h": "K::Tensor loss, K::Variable w",
+    "log.h": "",
+    "plot.h": "K::Function f, K::Tensor x, K::Tensor y",
     "save.h": "K::Variable w, K::Variable b",
     "engines.h": "",
     "export_onnx.h": "K::Tensor x, K::Tensor y",
@@ -123,16 +128,21 @@ HEADER_NAMES = {
 }
 
 
+INCLUDE = ROOT / "include" / "horngate"
+
+
+def header_names():
+    """{header: the parameters of its examples} of all that are compiled here."""
+    keras = {f"keras/{header.name}": KERAS_NAMES for header in (INCLUDE / "keras").glob("*.h")}
+    return {**keras, **HEADER_NAMES}
+
+
 def header_examples():
     """`Example:` lines of headers as functions, to be compiled."""
-    include = ROOT / "include" / "horngate"
-    names = dict(HEADER_NAMES)
-    for header in (include / "keras").glob("*.h"):
-        names.setdefault(f"keras/{header.name}", KERAS_NAMES)
     found = []
-    for header, parameters in sorted(names.items()):
+    for header, parameters in sorted(header_names().items()):
         for code in re.findall(
-            r"/// Example: (.*\n(?: *///   .*\n)*)", (include / header).read_text()
+            r"/// Example: (.*\n(?: *///   .*\n)*)", (INCLUDE / header).read_text()
         ):
             code = re.sub(r"\n *///", "", code).strip().strip("`").rstrip(";")
             found.append(f"void example_{len(found)}({parameters}) {{ {{ {code}; }} }}")
@@ -157,6 +167,7 @@ def cpp_program(wanted):
         "#include <iostream>",
         "#include <string>",
         "#include <stdexcept>",
+        "#include <syslog.h>",
     }
     return "\n".join(
         [

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import functools
 import pathlib
+import re
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[1] / "python" / "horngate"
 
@@ -66,3 +67,39 @@ def of_module(module):
     tree = ast.parse((PACKAGE / f"{module}.py").read_text())
     names = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     return {n.name: Declaration(n.name, f"{module}.py", n, []) for n in names if n.name[0] != "_"}
+
+
+@functools.cache
+def of_package():
+    """{name: Declaration} of what `horngate` gives besides the functions of the backend."""
+    tree = ast.parse((PACKAGE / "__init__.py").read_text())
+    [getter] = [n for n in tree.body if getattr(n, "name", "") == "__getattr__"]
+    places = ast.literal_eval(assigned(getter, "places"))
+    return {name: of_module(module)[name] for name, module in sorted(places.items())}
+
+
+def listed(module):
+    """What a module's `__all__` says, [] if it has none or takes another's."""
+    try:
+        return ast.literal_eval(
+            assigned(ast.parse((PACKAGE / f"{module}.py").read_text()), "__all__")
+        )
+    except (LookupError, ValueError):
+        return []
+
+
+def classes_of(module):
+    """Definitions of the classes that a module lists."""
+    tree = ast.parse((PACKAGE / f"{module}.py").read_text())
+    return [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name in listed(module)]
+
+
+def names_of_types():
+    """{name: what it stands for} of horngate.typing; "" for a class."""
+    tree = ast.parse((PACKAGE / "typing.py").read_text())
+    found = dict.fromkeys(listed("typing"), "")
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and node.targets[0].id in found:
+            # Modules are imported there under names that begin with an underscore.
+            found[node.targets[0].id] = re.sub(r"\b_(?=\w)", "", ast.unparse(node.value))
+    return found

@@ -26,9 +26,10 @@ HORNGATE_API void shutdown();
 /// How many ranks there are.
 /// Example: const double rate = 0.1 * K::distributed::size();
 [[nodiscard]] HORNGATE_API int size();
-/// The number among the ranks on this machine, and how many those are.
+/// The number among the ranks on this machine.
 /// Example: const int number = K::distributed::local_rank();
 [[nodiscard]] HORNGATE_API int local_rank();
+/// How many ranks are on this machine.
 /// Example: const int here = K::distributed::local_size();
 [[nodiscard]] HORNGATE_API int local_size();
 /// The name of the machine on which a rank runs.

@@ -15,9 +15,15 @@ __all__ = ["trace"]
 def trace(path):
     """Writes what runs inside of the block to `path`, for ui.perfetto.dev and `horngate profile`.
 
+    Args:
+        path: file to write.
+
     Example:
+        >>> from horngate import profile
+        >>> x = K.placeholder((None, 2))
+        >>> f = K.function([x], [K.softmax(x)])
         >>> with profile.trace("trace.json"):
-        ...     step([x, y])
+        ...     y = f([np.ones((3, 2))])
     """
     _hg.profile_start(os.fsencode(path))
     try:

@@ -3,27 +3,28 @@
 import doctest
 import logging
 
+import declarations
 import horngate as K
 import numpy as np
 import pytest
 from horngate import distributed as hvd
-
-# Beside the functions of the backend; their examples need no file.
-OTHERS = ["explain_gradient", "set_log_handler"]
+from horngate import profile
 
 NOT_FUNCTIONS = {"CommError", "Average", "Sum", "Min", "Max", "Product"}
 
-GLOBALS = {"K": K, "hvd": hvd, "np": np, "logging": logging}
+GLOBALS = {"K": K, "hvd": hvd, "np": np, "logging": logging, "profile": profile}
 
 
 @pytest.mark.parametrize(
     "module, name",
     [
-        *[(K, name) for name in (*sorted(K.__all__), *OTHERS)],
+        *[(K, name) for name in (*sorted(K.__all__), *declarations.of_package())],
         *[(hvd, name) for name in hvd.__all__ if name not in NOT_FUNCTIONS],
+        *[(profile, name) for name in profile.__all__],
     ],
 )
-def test_example(module, name):
+def test_example(module, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for the files that some write
     function = getattr(module, name)
     examples = doctest.DocTestFinder(recurse=False).find(function, name, globs=GLOBALS)
     assert examples and examples[0].examples, f"{name} has no example"

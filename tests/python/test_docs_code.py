@@ -5,6 +5,7 @@ import re
 import shutil
 
 import docs_code
+import headers
 import pytest
 
 PYTHON_PAGES = [p for p in docs_code.pages() if docs_code.blocks(p, "python")]
@@ -43,7 +44,14 @@ def test_cpp(tmp_path, environment):
 
 def test_something_runs():
     """So that a change of the fences is seen."""
-    assert len(PYTHON_PAGES) >= 14 and len(CPP_PAGES) >= 7 and docs_code.header_examples()[0] >= 40
+    assert len(PYTHON_PAGES) >= 14 and len(CPP_PAGES) >= 7 and docs_code.header_examples()[0] >= 60
+
+
+def test_examples_of_every_header_are_compiled():
+    """Here, or those of K functions by test_cpp_signatures.py."""
+    compiled = {docs_code.INCLUDE / name for name in docs_code.header_names()} | {*headers.HEADERS}
+    have_examples = {h for h in docs_code.INCLUDE.rglob("*.h") if "/// Example:" in h.read_text()}
+    assert have_examples - compiled == set()
 
 
 def test_commands_of_the_pages_exist():

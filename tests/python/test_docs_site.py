@@ -3,11 +3,15 @@
 import pathlib
 import re
 
+import build
+import cpp_pages
 import declarations
 import doxygen_filter
 import horngate as K
 import performance_chart
 import python_pages
+import reference
+from horngate import distributed
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -42,6 +46,79 @@ def test_every_python_function_has_its_parameters_and_example():
         shown = set(re.findall(r"^:param ([^:]+):", text, re.M))
         wanted = set(declaration.arguments)
         assert wanted <= {n.strip(" \\*") for s in shown for n in s.split(",")}, name
+
+
+# Modules that define functions of K.
+OF_K = ("horngate.export.", "horngate.files.", "horngate.legacy.", "horngate.look.")
+
+
+def public_names():
+    """All names that modules of the package list, as the reference writes them."""
+    found = {f"K.{name}" for name in (*K.__all__, *declarations.of_package())}
+    for path in declarations.PACKAGE.rglob("*.py"):
+        parts = path.relative_to(declarations.PACKAGE).with_suffix("").parts
+        if any(p.startswith("_") and p != "__init__" for p in parts):
+            continue
+        module = ".".join(["horngate", *(p for p in parts if p != "__init__")])
+        for name in declarations.listed("/".join(parts)):
+            whole = f"{module}.{name}"
+            if module == "horngate.distributed":
+                whole = f"hvd.{name}"
+            elif whole.startswith(OF_K) and f"K.{name}" in found:
+                whole = f"K.{name}"
+            found.add(whole)
+    return found
+
+
+def test_every_python_name_is_in_the_reference():
+    text = reference.module_page() + reference.distributed_page()
+    shown = {f"K.{name}" for _, _, names in reference.groups() for name in names}
+    shown |= set(re.findall(r"^`{3,}\{py:\w+\} ([\w.]+)", text, re.M))
+    public = public_names()
+    assert {"K.relu", "K.save", "hvd.rank", "horngate.typing.Padding"} <= public
+    lost = {n for n in public - shown if not n.startswith(tuple(reference.OTHER_NAMES))}
+    assert lost == set() and all(reference.OTHER_NAMES.values())
+
+
+def test_every_header_is_in_the_reference():
+    include = ROOT / "include" / "horngate"
+    headers = {str(p.relative_to(include)) for p in include.rglob("*.h")}
+    on_pages = tuple(h for _, some in reference.CPP_PAGES.values() for h in some)
+    assert {h for h in headers if not h.startswith(on_pages)} == set(reference.OTHER_HEADERS)
+    assert all(reference.OTHER_HEADERS.values())
+    for start in on_pages:
+        assert any(h.startswith(start) for h in headers), start
+
+
+def test_every_namespace_is_in_the_reference():
+    """Doxygen writes a file for each; cpp_pages.py reads those that it knows."""
+    found = set()
+    for header in (ROOT / "include/horngate").rglob("*.h"):
+        if header.name in reference.OTHER_HEADERS:
+            continue
+        outer = ""
+        for name in re.findall(r"^namespace ([\w:]+) \{", header.read_text(), re.M):
+            outer = name if name.startswith("horngate") else f"{outer}::{name}"
+            found.add(outer)
+            outer = outer.rpartition("::")[0] if name != outer else outer
+    assert {n for n in found if not n.endswith("::detail")} == set(cpp_pages.NAMESPACES)
+
+
+def test_what_the_page_says_of_commerror():
+    assert distributed.CommError.__doc__ == reference.COMM_ERROR
+    names = {n for n in distributed.__all__ if isinstance(getattr(distributed, n), str)}
+    assert names == set(reference.REDUCTIONS)
+
+
+def test_every_link_leads_somewhere_on_the_site(tmp_path):
+    """What Sphinx would refuse, without Sphinx: links to folders that are no page."""
+    site = build.Pages(tmp_path)
+    for page in site.places:
+        text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", (ROOT / page).read_text(), flags=re.S | re.M)
+        for found in build.LINK.finditer(text):
+            link = found[2]
+            if not link.startswith("reference/") and "/reference/" not in link:
+                assert site.link(page, link) is not None, f"{page}: {link}"
 
 
 def test_every_variable_is_on_a_page():

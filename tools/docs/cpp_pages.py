@@ -5,15 +5,21 @@ import functools
 import re
 import xml.etree.ElementTree
 
-NAMESPACES = ("horngate", "horngate::keras", "horngate::keras::losses", "horngate::keras::metrics")
+NAMESPACES = (
+    "horngate",
+    "horngate::distributed",
+    "horngate::keras",
+    "horngate::keras::losses",
+    "horngate::keras::metrics",
+)
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A function, class or struct with its comment."""
+    """A function, class, struct, enumeration or name of a type, with its comment."""
 
     name: str  # with its namespace
-    kind: str  # "function", "class", "struct"
+    kind: str  # "function", "class", "struct", "enum", "typedef"
     header: str  # "ops/nn.h"
     line: int
     types: tuple = ()  # of a function's parameters
@@ -28,7 +34,8 @@ class Entry:
         if self.kind == "function":
             arguments = ", ".join(re.sub(r"\s*([<>&*])\s*", r"\1", t) for t in self.types)
             return [f"```{{doxygenfunction}} {self.name}({arguments})", "```", ""]
-        return [f"```{{doxygen{self.kind}}} {self.name}", ":members:", ":undoc-members:", "```", ""]
+        members = [":members:", ":undoc-members:"] if self.kind in ("class", "struct") else []
+        return [f"```{{doxygen{self.kind}}} {self.name}", *members, "```", ""]
 
     @property
     def options(self):
@@ -55,11 +62,12 @@ class Reference:
         header = location.get("file").partition("horngate/")[2]
         return header, int(location.get("line"))
 
-    def _function(self, namespace, member):
+    def _member(self, namespace, member):
         types = tuple(text_of(p.find("type")) for p in member.findall("param"))
-        name = f"{namespace}::{member.findtext('name')}"
-        described = bool(text_of(member.find("briefdescription")))
-        return Entry(name, "function", *self._place(member), types, described)
+        name, kind = f"{namespace}::{member.findtext('name')}", member.get("kind")
+        # Enumerators speak for themselves.
+        described = kind == "enum" or bool(text_of(member.find("briefdescription")))
+        return Entry(name, kind, *self._place(member), types, described)
 
     def _compound(self, reference):
         definition = self._root(reference.get("refid")).find("compounddef")
@@ -73,8 +81,8 @@ class Reference:
         for namespace in NAMESPACES:
             root = self._root("namespace" + namespace.replace("::", "_1_1"))
             for member in root.iter("memberdef"):
-                if member.get("kind") == "function":
-                    found.append(self._function(namespace, member))
+                if member.get("kind") in ("function", "enum", "typedef"):
+                    found.append(self._member(namespace, member))
             found += [self._compound(inner) for inner in root.iter("innerclass")]
         known = [e for e in found if e.described and "<" not in e.name and "operator" not in e.name]
         return sorted(known, key=lambda e: (e.header, e.line))

@@ -34,8 +34,21 @@ def one_line(text):
 
 def directive(declaration, prefix="K"):
     """The lines of a `py:function`, from an ast definition with its docstring."""
-    parts = sections(ast.get_docstring(declaration.definition))
-    lines = [f"````{{py:function}} {prefix}.{declaration.signature}", "", parts[""], ""]
+    text = ast.get_docstring(declaration.definition)
+    return lines_of("function", f"{prefix}.{declaration.signature}", text)
+
+
+def class_directive(definition, prefix):
+    """The lines of a `py:class`, from an ast definition with its docstring, which has the arguments too."""
+    [made] = [n for n in definition.body if getattr(n, "name", "") == "__init__"]
+    arguments = ast.unparse(made.args).removeprefix("self").removeprefix(", ")
+    signature = f"{prefix}.{definition.name}({arguments})"
+    return lines_of("class", signature, ast.get_docstring(definition))
+
+
+def lines_of(kind, signature, docstring):
+    parts = sections(docstring)
+    lines = [f"````{{py:{kind}}} {signature}", "", parts[""], ""]
     for name, text in parameters(parts.get("Args", "")):
         lines.append(f":param {name.replace('*', chr(92) + '*')}: {text}")
     for title, field in (("Returns", "returns"), ("Yields", "returns")):

@@ -14,19 +14,33 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Pages of what only C++ has: title, and the beginnings of the headers' names.
 CPP_PAGES = {
-    "cpp_arrays": ("C++: arrays, shapes, element types", ("array.h", "shape.h", "dtype.h")),
+    "cpp_arrays": (
+        "C++: arrays, shapes, element types",
+        ("array.h", "shape.h", "small_vec.h", "dtype.h"),
+    ),
     "cpp_graphs": (
         "C++: tensors, functions, arguments",
         ("tensor.h", "function.h", "args.h", "options.h", "ops/"),
     ),
     "cpp_process": (
-        "C++: settings, engines, files, errors",
-        ("config.h", "engines.h", "profile.h", "save.h", "export_onnx.h", "error.h"),
+        "C++: settings, engines, files, looking inside, errors",
+        (
+            "config.h",
+            "cpus.h",
+            "engines.h",
+            "explain.h",
+            "export_onnx.h",
+            "error.h",
+            "log.h",
+            "plot.h",
+            "profile.h",
+            "save.h",
+        ),
     ),
     "cpp_distributed": ("C++: several processes", ("distributed.h", "ranks.h")),
     "keras_models": (
         "C++: models and their files",
-        ("keras/model.h", "keras/saving.h", "keras/data.h"),
+        ("keras/model.h", "keras/saving.h", "keras/data.h", "keras/json.h"),
     ),
     "keras_layers": ("C++: layers", ("keras/layer",)),
     "keras_training": (
@@ -40,12 +54,26 @@ CPP_PAGES = {
         ),
     ),
 }
-# What the Python package has besides the functions of the backend: module, functions.
-PYTHON_MODULES = {
-    "files": ("save", "load"),
-    "export": ("export_onnx",),
-    "_engine_choice": ("set_engine",),
+# Headers that are on none of them, and why.
+OTHER_HEADERS = {
+    "comm.h": "docs/writing_a_communicator.md is about it",
+    "engine.h": "docs/writing_an_engine.md is about it",
+    "export.h": "a macro of the other headers",
+    "hooks.h": "for bindings to other languages; may change with any version (docs/release.md)",
+    "horngate.h": "includes the others",
+    "keras.h": "includes the others",
 }
+# Names of Python, or their beginnings, that are on no page, and why.
+OTHER_NAMES = {
+    "horngate.keras_compat.": "what puts back and mends what Keras needs; docs/keras.md is about it",
+    "horngate.export.export_keras_model": "what `python -m horngate export` runs",
+}
+REDUCTIONS = ("Average", "Sum", "Min", "Max", "Product")
+# As its docstring has it, which the binding makes (python/src/bind_distributed.cpp).
+COMM_ERROR = (
+    "The ranks cannot go on together. `rank` is the one to blame, or None; `reason` is one of timeout, lost, left, given_up, "
+    "mismatch, other."
+)
 INDEX = """# Reference
 
 Every function, from the headers and docstrings. `K` is `import horngate as K` in Python and `namespace K = horngate;` in C++.
@@ -110,14 +138,16 @@ def function_pages(writer):
 def module_page():
     """What `horngate` has beyond the names that Keras copies."""
     lines = []
-    for module, names in PYTHON_MODULES.items():
-        found = declarations.of_module(module)
-        for name in names:
-            lines += [f"## {name}", "", *python_pages.directive(found[name])]
+    for name, found in declarations.of_package().items():
+        lines += [f"## {name}", "", *python_pages.directive(found)]
     found = declarations.of_module("profile")["trace"]
     lines += ["## profile.trace", "", *python_pages.directive(found, "horngate.profile")]
-    text = "Functions of the Python package that no Keras had. C++ has them too, see [there](cpp_process.md)."
-    return page("Files, export, engines, profile", text, lines)
+    lines += ["## typing", "", "`from horngate.typing import Padding`: types for annotations.", ""]
+    for name, value in declarations.names_of_types().items():
+        what = f"`{value}`" if value else "the class"
+        lines += [f"```{{py:data}} horngate.typing.{name}", what, "```", ""]
+    text = "What the Python package has that no Keras had. C++ has the functions too, see [there](cpp_process.md)."
+    return page("Files, export, engines, looking inside, types", text, lines)
 
 
 def distributed_page():
@@ -125,6 +155,13 @@ def distributed_page():
     lines = []
     for name, declaration in declarations.of_module("distributed/__init__").items():
         lines += [f"## {name}", "", *python_pages.directive(declaration, "hvd")]
+    lines += ["## Reductions", "", "What `op` of `allreduce` and `reducescatter` can be.", ""]
+    for name in REDUCTIONS:
+        lines += [f"```{{py:data}} hvd.{name}", "```", ""]
+    lines += ["## CommError", "", "```{py:exception} hvd.CommError", COMM_ERROR, "```", ""]
+    lines += ["## Callbacks of Keras", "", "`from horngate.distributed.callbacks import ..`", ""]
+    for definition in declarations.classes_of("distributed/callbacks"):
+        lines += python_pages.class_directive(definition, "horngate.distributed.callbacks")
     text = (
         "`from horngate import distributed as hvd`. How to use it: [several processes](../howto/several_processes.md); C++: "
         "[there](cpp_distributed.md)."
@@ -138,6 +175,9 @@ def cpp_pages_of(writer):
     for key, (title, headers) in CPP_PAGES.items():
         lines, last = [], None
         here = [e for e in writer.reference.entries if e.header.startswith(headers)]
+        for header in headers:
+            if not any(e.header.startswith(header) for e in here):
+                raise ValueError(f"reference.py: nothing is described in {header}")
         for entry in sorted(here, key=lambda e: e.short.endswith("Options")):
             is_twin = entry.name == f"horngate::{entry.short}" and entry.short in twins
             written = [] if is_twin else writer.entry(entry)
