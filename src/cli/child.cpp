@@ -45,12 +45,16 @@ int exit_code_of(pid_t child) {
 
 }  // namespace
 
-int run_child(std::vector<std::string> command) {
+int run_child(std::vector<std::string> command, bool to_stderr) {
   std::vector<char*> argv = pointers_to(command);
   std::fflush(stdout);
   static pid_t child;
-  if (const int wrong = posix_spawnp(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    throw std::system_error(wrong, std::generic_category());
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (to_stderr) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  const int wrong = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (wrong) throw std::system_error(wrong, std::generic_category());
   // Ctrl-C reaches both; the program reports what became of it.
   signal(SIGINT, SIG_IGN);
   for (const int number : {SIGTERM, SIGHUP})

@@ -21,8 +21,8 @@ class ScopedVariable {
 };
 
 /// Runs a program, found through PATH, with its arguments and returns its exit code. Meanwhile signals are for
-/// the program. Throws std::system_error if it cannot be started.
-int run_child(std::vector<std::string> command);
+/// the program. Throws std::system_error if it cannot be started. `to_stderr`: what it prints goes to standard error.
+int run_child(std::vector<std::string> command, bool to_stderr = false);
 
 struct Output {
   int code = 127;    // also if it could not be started

@@ -9,7 +9,7 @@ namespace horngate::cli {
 int comm(const Arguments& arguments) {
   if (!arguments.empty() && (arguments[0] == "install" || arguments[0] == "remove"))
     return run_installer("comm", arguments);
-  std::fputs("usage: horngate comm install|remove openmpi|mpich\n", stderr);
+  std::fputs(usage("comm").c_str(), stderr);
   return 2;
 }
 

@@ -24,14 +24,25 @@ int keras_editions(const Arguments& arguments);
 int profile(const Arguments& arguments);
 int show(const Arguments& arguments);
 
-/// What help and completion say about a command.
+/// What help, usage and completion say about a command.
 struct Command {
   const char* name;
   int (*run)(const Arguments& arguments);
-  const char* help;   // after the name; further lines are indented by help
-  const char* words;  // what may follow it, besides files
+  const char* help;             // in the list of commands; further lines are indented there
+  const char* words;            // what may follow it, besides files
+  const char* usage;            // its forms, a line each, without its name
+  const char* details;          // lines about options, which begin with -, and whatever else
+  bool runs_a_program = false;  // whose own words, --help too, are not for us
 };
 /// All of them, in the order of help.
 std::span<const Command> commands();
+/// Null if there is none of that name.
+const Command* find_command(const std::string& name);
+/// The list of commands.
+std::string usage();
+/// What a command's --help says, and its error when words are missing.
+std::string usage(const std::string& name);
+/// Whether -h or --help is among the words.
+bool wants_help(const Command& command, const Arguments& arguments);
 
 }  // namespace horngate::cli

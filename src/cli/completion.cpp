@@ -9,19 +9,16 @@
 namespace horngate::cli {
 
 int completion(const Arguments& arguments) {
-  if (arguments != Arguments{"bash"})
-    throw ValueError(
-        "usage: horngate completion bash\n"
-        "In .bashrc: eval \"$(horngate completion bash)\"");
+  if (arguments != Arguments{"bash"}) throw ValueError(usage("completion"));
   std::string names = "help", cases, installable;
   for (const EngineInfo& e : list_engines())
     if (!e.path.empty() && e.name != "null")
       installable += (installable.empty() ? "" : " ") + e.name;
   for (const Command& c : commands()) {
     names += std::string(" ") + c.name;
-    if (*c.words) cases += std::string("    ") + c.name + ") words='" + c.words + "' ;;\n";
+    cases += std::string("    ") + c.name + ") words='" + c.words + " --help' ;;\n";
   }
-  // Without words Bash offers files.
+  // Options once a word begins with -. Without words Bash offers files.
   std::printf(
       "_horngate() {\n"
       "  local current=${COMP_WORDS[COMP_CWORD]} words=\n"
@@ -30,6 +27,8 @@ int completion(const Arguments& arguments) {
       "%s"
       "  esac\n"
       "  ((COMP_CWORD == 1)) && words='%s'\n"
+      "  [[ $current == -* ]] || words=$(for w in $words; do [[ $w == -* ]] || "
+      "echo $w; done)\n"
       "  if ((COMP_CWORD > 2)) && [[ ${COMP_WORDS[1]} == engines ]]; then words='%s'; fi\n"
       "  [[ -n $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
       "}\n"

@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char *kNative = "native", *kNull = "null";
+
 const char* word_of(State state) {
   switch (state) {
     case State::ok: return "ok";
@@ -47,13 +49,22 @@ bool look_at_settings(Findings& findings) {
   return true;
 }
 
-void look_at_engines(Findings& findings) {
+/// Whether the chosen one can be used.
+bool look_at_engines(Findings& findings) {
   const std::string chosen = engine_choice().name;
+  const std::string another = "Choose another: KERAS_BACKEND, or \"backend\" in keras.json.";
   std::string absent;
-  bool is_known = false;
+  bool is_known = false, is_ready = false;
   for (const EngineInfo& e : list_engines()) {
     const bool is_chosen = e.name == chosen;
     is_known |= is_chosen;
+    if (e.name == kNull) {  // nobody's but the tests'
+      if (is_chosen)
+        findings.push_back({State::wrong, "engine " + e.name,
+                            "it is chosen, but computes nothing: it is for tests", another});
+      continue;
+    }
+    is_ready |= is_chosen && e.problem.empty();
     const std::string get = "`horngate engines install " + e.name + "` gets it.";
     if (e.problem.empty())
       findings.push_back(
@@ -69,17 +80,22 @@ void look_at_engines(Findings& findings) {
       absent += (absent.empty() ? "" : ", ") + e.name;
   }
   if (!is_known)
-    findings.push_back({State::wrong, "engine " + chosen, "there is none of that name",
-                        "Choose another: KERAS_BACKEND, or \"backend\" in keras.json."});
+    findings.push_back({State::wrong, "engine " + chosen, "there is none of that name", another});
   if (!absent.empty())
     findings.push_back({State::ok, "more engines",
                         absent + ": not installed; `horngate engines install NAME` gets one"});
+  return is_ready;
 }
 
 /// A small net, whose answer is known: library, engine and threads work together.
 void compute(Findings& findings) {
   set_quiet(true);
-  const std::string remedy = "Look at the other lines; if they are fine, install Horngate again.";
+  const std::string engine = backend(), on = engine == kNative ? "" : ", on " + engine;
+  const std::string remedy =
+      "Look at the other lines; if they are fine, " +
+      (engine == kNative ? "install Horngate again."
+                         : "get the engine again: `horngate engines install " + engine +
+                               " --force`. Or choose another: KERAS_BACKEND=native.");
   try {
     const int64_t n = 300;  // large enough for the libraries that multiply matrices
     const Tensor x = placeholder({.shape = {None, n}}),
@@ -91,9 +107,9 @@ void compute(Findings& findings) {
     const double p = std::pow(double(n), 3), c = 36.0 * 36 * 32 * 5 * 5 * 16;
     const bool right = std::abs(product / p - 1) < 1e-5 && std::abs(convolution / c - 1) < 1e-5;
     findings.push_back(
-        right ? Finding{State::ok, "computing", "a matrix product and a convolution are right"}
-              : Finding{State::wrong, "computing", "a matrix product or a convolution is wrong",
-                        remedy});
+        right ? Finding{State::ok, "computing", "a matrix product and a convolution are right" + on}
+              : Finding{State::wrong, "computing",
+                        "a matrix product or a convolution is wrong" + on, remedy});
   } catch (const std::exception& e) {
     findings.push_back({State::wrong, "computing", e.what(), remedy});
   }
@@ -141,12 +157,13 @@ void print_json(const Findings& findings, size_t wrong) {
 
 int doctor(const Arguments& arguments) {
   const bool json = arguments == Arguments{"--json"};
-  if (!arguments.empty() && !json) throw ValueError("usage: horngate doctor [--json]");
+  if (!arguments.empty() && !json) throw ValueError(usage("doctor"));
   Findings findings;
   look_at_machine(findings);
   look_at_environment(findings);
   if (look_at_settings(findings)) {
-    look_at_engines(findings);
+    // What is wrong with an engine has its line; the rest is looked at with the one that is always there.
+    if (!look_at_engines(findings)) set_engine(kNative);
     compute(findings);
     look_at_libraries(findings);
   }

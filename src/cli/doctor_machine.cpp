@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "doctor.h"
+#include "memory_limit.h"
 
 namespace horngate::cli {
 namespace {
@@ -69,19 +70,10 @@ void look_at_threads(Findings& findings) {
   }
 }
 
-/// Bytes in the first file of the list that has a number; 0 if none has.
-uint64_t first_number(std::initializer_list<const char*> files) {
-  for (const char* name : files)
-    if (std::ifstream file(name); file)
-      if (uint64_t bytes = 0; file >> bytes) return bytes;
-  return 0;
-}
-
 void look_at_memory(Findings& findings) {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t installed = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
-  const uint64_t granted =
-      first_number({"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"});
+  const uint64_t granted = memory_limit();
   rlimit space{};
   getrlimit(RLIMIT_AS, &space);
   const auto gib = [](uint64_t bytes) {

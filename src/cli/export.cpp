@@ -6,7 +6,7 @@
 namespace horngate::cli {
 
 int export_model(const Arguments& arguments) {
-  if (arguments.size() != 2) throw ValueError("usage: horngate export MODEL.h5 OUT.onnx");
+  if (arguments.size() != 2) throw ValueError(usage("export"));
   set_quiet(true);
   const keras::Model model = keras::load_model(arguments[0], {.compile = false});
   const keras::Values inputs = model.inputs(), outputs = model.outputs();

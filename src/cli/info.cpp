@@ -11,7 +11,7 @@ namespace horngate::cli {
 
 int info(const Arguments& arguments) {
   const bool json = arguments == Arguments{"--json"};
-  if (!arguments.empty() && !json) throw ValueError("usage: horngate info [--json]");
+  if (!arguments.empty() && !json) throw ValueError(usage("info"));
   const EngineChoice choice = engine_choice();
   const std::string settings = keras_home() + "/keras.json";
   const int threads = cpu_limits().threads;

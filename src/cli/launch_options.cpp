@@ -2,24 +2,12 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "commands.h"
 #include "horngate/error.h"
 #include "launch.h"
 
 namespace horngate::cli {
 namespace {
-
-constexpr const char* kUsage =
-    "usage: horngate launch -n RANKS [-H HOST:SLOTS,..] [--ssh PROGRAM] [--restarts K] "
-    "[--all-output]\n"
-    "                       [--elastic] PROGRAM ARGUMENTS..\n"
-    "  -H            on these hosts, which have Horngate in the same folder; without it on this "
-    "one\n"
-    "  --ssh         what reaches them: PROGRAM HOST COMMAND..; without it ssh\n"
-    "  --restarts K  when a rank fails, starts the program again, up to K times (HORNGATE_RESTART "
-    "counts)\n"
-    "  --all-output  shows what all ranks print; without it rank 0's, and the end of a rank that "
-    "fails\n"
-    "  --elastic     the ranks that are left may go on when one is lost\n";
 
 constexpr int kMost = 1000000;
 
@@ -61,7 +49,7 @@ void check(LaunchOptions& o) {
       throw ValueError("horngate launch: -H must have a slot for each of " +
                        std::to_string(o.ranks) + " ranks; got " + std::to_string(slots) + ".");
   }
-  if (o.ranks == 0 || o.program.empty()) throw ValueError(kUsage);
+  if (o.ranks == 0 || o.program.empty()) throw ValueError(usage("launch"));
   // Once, instead of by every rank. What other hosts have they say themselves.
   if (o.hosts.empty() && find_program(o.program[0]).empty())
     throw ValueError("horngate launch: PROGRAM must be one that can be run; got \"" + o.program[0] +
@@ -75,7 +63,7 @@ LaunchOptions read_launch_options(const std::vector<std::string>& words) {
   size_t at = 0;
   const auto value = [&] {
     if (at + 1 >= words.size())
-      throw ValueError("horngate launch: " + words[at] + " needs a value.\n" + kUsage);
+      throw ValueError("horngate launch: " + words[at] + " needs a value.\n" + usage("launch"));
     return words[++at];
   };
   for (; at < words.size() && words[at].size() > 1 && words[at][0] == '-'; ++at) {
@@ -97,7 +85,7 @@ LaunchOptions read_launch_options(const std::vector<std::string>& words) {
     else if (word == "--elastic")
       out.elastic = true;
     else
-      throw ValueError("horngate launch: there is no option \"" + word + "\".\n" + kUsage);
+      throw ValueError("horngate launch: there is no option \"" + word + "\".\n" + usage("launch"));
   }
   out.program.assign(words.begin() + static_cast<ptrdiff_t>(at), words.end());
   check(out);

@@ -5,7 +5,9 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
+import engine_process
 import horngate as K
 import pytest
 
@@ -51,6 +53,32 @@ def test_doctor_finds_what_is_wrong(tmp_path):
     found, code = findings(HORNGATE_NUM_THREADS="many")
     assert code == 1 and found["threads"][0] == "wrong"
     assert "must be a whole number" in found["threads"][1]
+
+
+def test_doctor_and_an_engine_that_is_missing(tmp_path):
+    """One thing is wrong, and not the installation: the rest is looked at with native."""
+    missing = {"HORNGATE_HOME": str(tmp_path), "HORNGATE_PYTHON_PATHS": str(tmp_path)}
+    found, code = findings(KERAS_BACKEND="cntk", HORNGATE_CNTK=str(tmp_path), **missing)
+    state, _, remedy = found["engine cntk"]
+    assert (code, state) == (1, "wrong") and "horngate engines install cntk" in remedy
+    found, code = findings(KERAS_BACKEND="abacus")
+    for found in (found, findings(KERAS_BACKEND="cntk", HORNGATE_CNTK=str(tmp_path), **missing)[0]):
+        assert [what for what, (state, _, _) in found.items() if state == "wrong"] == [
+            next(what for what in found if what in ("engine cntk", "engine abacus"))
+        ]
+        assert found["computing"] == ("ok", "a matrix product and a convolution are right", "")
+
+
+def test_doctor_and_the_engine_of_tests():
+    found, code = findings(KERAS_BACKEND="native")
+    assert code == 0 and "engine native" in found and "engine null" not in found
+    assert not any("null" in text for _, text, _ in found.values())
+    found, code = findings(KERAS_BACKEND="null")
+    assert code == 1 and found["computing"][0] == "ok"
+    assert found["engine null"][:2] == (
+        "wrong",
+        "it is chosen, but computes nothing: it is for tests",
+    )
 
 
 def test_doctor_writes_nothing(tmp_path):
@@ -106,8 +134,10 @@ def test_completion(tmp_path):
     assert set(complete(tmp_path, "horngate", "")) > {"help", "doctor", "bench", "completion"}
     assert complete(tmp_path, "horngate", "engines", "i") == ["install"]
     assert "onnx" in complete(tmp_path, "horngate", "engines", "install", "")
-    assert complete(tmp_path, "horngate", "doctor", "-") == ["--json"]
-    assert complete(tmp_path, "horngate", "show", "") == []  # then Bash offers files
+    assert complete(tmp_path, "horngate", "doctor", "-") == ["--json", "--help"]
+    assert complete(tmp_path, "horngate", "export", "--") == ["--help"]
+    for name in ("show", "check", "profile", "export"):
+        assert complete(tmp_path, "horngate", name, "") == []  # then Bash offers files
     done = run("completion", "fish")
     assert done.returncode == 1 and done.stderr.startswith("usage: horngate completion bash")
 
@@ -117,6 +147,90 @@ def test_help_and_completion_have_the_same_commands(tmp_path):
     assert sorted(listed) == sorted(complete(tmp_path, "horngate", ""))
     for name in set(listed) - {"help"}:
         assert "there is no command" not in run(name, "--no-such-option").stderr
+
+
+COMMANDS = re.findall(r"^    \{\"(\w+)\", ", (ROOT / "src/cli/commands.cpp").read_text(), re.M)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_each_command(name):
+    long, short, other = run(name, "--help"), run(name, "-h"), run("help", name)
+    assert long.stdout == short.stdout == other.stdout
+    assert [done.returncode for done in (long, short, other)] == [0, 0, 0]
+    assert long.stdout.startswith(f"usage: horngate {name} ") and long.stderr == ""
+    details = long.stdout.split("\n", 1)[1]
+    for option in re.findall(r"^  (-[-\w]+)", details, re.M):
+        assert f"{option}" in long.stdout.split("\n  -")[0]  # each one has its place in a form
+    # What completion offers is explained.
+    offered = re.search(rf"^    {name}\) words='(.*)' ;;", run("completion", "bash").stdout, re.M)[
+        1
+    ]
+    assert all(word in long.stdout for word in offered.split() if word != "--help")
+
+
+def test_help_of_a_program_is_its_own():
+    done = run("profile", "echo", "--help")
+    assert not done.stdout.startswith("usage: horngate") and '"echo" ended' in done.stderr
+
+
+def test_there_are_commands():
+    assert len(COMMANDS) >= 12 and "there is no command" in run("shew").stderr
+    listed = run("help").stdout.splitlines()[-1]
+    assert listed.startswith("With --json") and "show" in listed and "export" not in listed
+
+
+@pytest.mark.parametrize("name", ["show", "check", "export", "comm", "completion", "profile"])
+def test_words_that_are_missing(name):
+    done = run(name)
+    assert done.returncode in (1, 2) and done.stdout == ""
+    assert done.stderr == run(name, "--help").stdout
+
+
+SAVE = """
+import sys
+from keras import layers, models
+x, z = layers.Input((8, 8, 2), name="x"), layers.Input((3,), name="z")
+y = layers.Flatten(name="flat")(layers.Conv2D(3, 3, name="conv", trainable=False)(x))
+y = layers.Dense(2, name="dense")(layers.Concatenate(name="both")([y, z]))
+models.Model([x, z], y).save(sys.argv[1])
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A model with two inputs, in a file."""
+    path = tmp_path_factory.mktemp("models") / "m.h5"
+    home = {"KERAS_BACKEND": "horngate", "KERAS_HOME": str(path.parent)}
+    done = engine_process.run(sys.executable, "-c", SAVE, path, **home)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_show_as_json(model):
+    done = run("show", model, "--json")
+    assert done.returncode == 0 and done.stderr == ""
+    found = json.loads(done.stdout)
+    assert found["class"] == "Model" and found["file"] == str(model)
+    assert [(i["name"], i["shape"], i["dtype"]) for i in found["inputs"]] == [
+        ("x", [None, 8, 8, 2], "float32"),
+        ("z", [None, 3], "float32"),
+    ]
+    assert [o["shape"] for o in found["outputs"]] == [[None, 2]]
+    layers = {layer.pop("name"): layer for layer in found["layers"]}
+    assert layers["conv"] == {
+        "class": "Conv2D",
+        "output_shapes": [[None, 6, 6, 3]],
+        "parameters": 57,
+        "trainable": False,
+        "inputs": ["x"],
+    }
+    assert layers["both"]["inputs"] == ["flat", "z"]
+    text = run("show", model).stdout
+    assert f"Total params: {found['parameters']}" in text
+    assert f"Trainable params: {found['trainable_parameters']}" in text
+    assert ["Layer", *layers] == re.findall(r"^(\w+) \(", text, re.M)
+    refused = run("show", model, "m.svg", "--json")
+    assert refused.returncode == 1 and refused.stderr.startswith("usage: horngate show")
 
 
 def test_info_as_json():

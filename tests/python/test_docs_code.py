@@ -57,7 +57,7 @@ def test_examples_of_every_header_are_compiled():
 def test_commands_of_the_pages_exist():
     """`make x` and `horngate x` in blocks of shell."""
     targets = set(re.findall(r"^([a-z-]+):.*##", (docs_code.ROOT / "Makefile").read_text(), re.M))
-    usage = (docs_code.ROOT / "src/cli/main.cpp").read_text()
+    usage = (docs_code.ROOT / "src/cli/commands.cpp").read_text()
     commands = set(re.findall(r'^    \{"(\w+)", ', usage, re.M))
     for page in docs_code.pages():
         for block in re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.S | re.M):

@@ -75,6 +75,27 @@ def test_the_table(horngate, tmp_path):
     assert "more (--top)" in again.stdout
 
 
+def test_the_table_as_json(horngate, tmp_path):
+    """Alone on standard output: what the program prints goes elsewhere."""
+    kept = tmp_path / "t.json"
+    program = PROGRAM.replace("sys.exit", "print('its own'); sys.exit") % 3
+    done = run(horngate, "profile", "--json", "-o", str(kept), sys.executable, "-c", program)
+    found = json.loads(done.stdout)
+    assert done.returncode == 3 and "its own" in done.stderr
+    rows = {row["what"]: row for row in found["rows"]}
+    row = rows["dot: dot_general"]
+    assert row["calls"] == 3 and row["flops"] == pytest.approx(3 * 2 * 64**3 / row["seconds"])
+    near = max(
+        row["flops"] / found["limits"]["flops"], row["bandwidth"] / found["limits"]["bandwidth"]
+    )
+    assert row["of_limit"] == pytest.approx(near)
+    assert sum(r["share"] for r in found["rows"]) == pytest.approx(1)
+    assert sum(r["seconds"] for r in found["rows"]) == pytest.approx(found["seconds"])
+    again = json.loads(run(horngate, "profile", "--json", "--top", "1", str(kept)).stdout)
+    assert again["rows"][0]["seconds"] == max(r["seconds"] for r in found["rows"])
+    assert len(again["rows"]) == 1 and again["dropped"] == 0
+
+
 def test_a_program_that_fails_keeps_its_code(horngate):
     done = run(horngate, "profile", sys.executable, "-c", PROGRAM % 7)
     assert done.returncode == 7 and "dot: dot_general" in done.stdout
