@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Pictures of the site for docs/pictures/, after `make docs`: tools/screenshots.sh [page ..]. With pages ("howto/nan"), only
-# looks at them: build/docs/shots/<page>-desktop.png and -phone.png. Needs Debian's chromium.
+# Pictures for docs/pictures/, after `make build docs`: the site's front page, and the page of K.plot_function for a training
+# step: tools/screenshots.sh [page ..]. With pages ("howto/nan"), only looks at them: build/docs/shots/<page>-desktop.png and
+# -phone.png. Needs Debian's chromium.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source tools/debian.sh
@@ -32,5 +33,7 @@ if (($#)); then
   done
 else
   shoot "file://$html/index.html" docs/pictures/site.png 1280 800
-  echo docs/pictures/site.png
+  .venv/bin/python tools/docs/pictures.py "$PWD/build/docs/shots/step.html"
+  shoot "file://$PWD/build/docs/shots/step.html#0,steps" docs/pictures/function.png 700 1000
+  du -b docs/pictures/site.png docs/pictures/function.png
 fi

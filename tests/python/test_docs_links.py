@@ -55,6 +55,14 @@ def test_links(page):
     assert lost == []
 
 
+def test_every_picture_stands_on_a_page():
+    """And is small: people load them on phones."""
+    text = "".join((ROOT / page).read_text() for page in pages())
+    for picture in (ROOT / "docs/pictures").iterdir():
+        assert f"pictures/{picture.name})" in text, picture
+        assert picture.stat().st_size < 150_000, picture
+
+
 def test_every_page_is_on_the_site():
     """Sphinx's own check, without Sphinx: each page of docs/ is in the table of contents."""
     listed = set()

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Draws docs/pictures/graph.svg, fusion.svg and trace.svg from what the library says of a small program.
 
-Needs a build (`make build`) and Graphviz: .venv/bin/python tools/docs/pictures.py
+Needs a build (`make build`) and Graphviz: .venv/bin/python tools/docs/pictures.py. With the name of a file it writes the page of
+K.plot_function that tools/screenshots.sh takes a picture of.
 """
 
 import json
@@ -45,6 +46,25 @@ feeds = [r.rand(64, 28, 28, 1).astype("float32"), np.eye(10)[r.randint(10, size=
 for _ in range(20): step(feeds)
 with profile.trace(PATH):
     step(feeds)
+"""
+PAGE = """
+import numpy as np
+import horngate as K
+r = np.random.RandomState(0)
+x, y = K.placeholder((None, 28, 28, 1), name="images"), K.placeholder((None, 10), name="labels")
+with K.name_scope("conv"):
+    k = K.variable(r.normal(size=(3, 3, 1, 16)) * 0.1, name="kernel")
+    b = K.zeros((16,), name="bias")
+    h = K.relu(K.bias_add(K.conv2d(x, k, padding="same"), b))
+h = K.pool2d(h, (2, 2), strides=(2, 2))
+with K.name_scope("dense"):
+    w = K.variable(r.normal(size=(16 * 14 * 14, 10)) * 0.01, name="kernel")
+    c = K.zeros((10,), name="bias")
+    z = K.bias_add(K.dot(K.batch_flatten(h), w), c)
+loss, weights = K.mean(K.square(z - y)), [k, b, w, c]
+updates = [K.update_sub(p, 0.01 * g) for p, g in zip(weights, K.gradients(loss, weights))]
+step = K.function([x, y], [loss], updates=updates)
+K.plot_function(step, PATH, shapes=[(64, 28, 28, 1), (64, 10)], training=True)
 """
 STYLE = (
     'graph [bgcolor="white" ranksep=0.3 nodesep=0.3 fontname="Helvetica,sans-serif" fontsize=13];\n'
@@ -169,7 +189,14 @@ def trace_picture():
     (PICTURES / "trace.svg").write_text("\n".join([*parts, "</svg>", ""]))
 
 
-if __name__ == "__main__":
+def main():
+    if len(sys.argv) == 2:
+        run(PAGE.replace("PATH", repr(sys.argv[1])))
+        return
     graph_picture()
     fusion_picture()
     trace_picture()
+
+
+if __name__ == "__main__":
+    main()
