@@ -180,13 +180,10 @@ def test_wrong_arguments(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_page_of_the_documentation(tmp_path, monkeypatch, capsys):
-    """docs/look_inside.md: its programs run, and print what it says."""
+def test_the_page_of_the_documentation(tmp_path, monkeypatch):
+    """docs/look_inside.md writes these files; test_docs_code.py compares what it prints."""
     text = (ROOT / "docs/look_inside.md").read_text()
     monkeypatch.chdir(tmp_path)
     for block in re.findall(r"```python\n(.*?)```", text, re.S):
         exec(block, {"K": K})
-    printed = re.sub(r"_\d+\"", '_"', capsys.readouterr().out)
-    wanted = re.sub(r"_\d+\"", '_"', " ".join(re.findall(r"^    (.*)", text.split("```")[2], re.M)))
-    assert printed.split() == wanted.split()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["f.dot", "f.html", "g.dot"]
