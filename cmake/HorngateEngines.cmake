@@ -13,7 +13,11 @@ function(horngate_plugin target kind)
     INSTALL_RPATH "$ORIGIN;$ORIGIN/../..")
   target_compile_options(${target} PRIVATE -Wall -Wextra)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/include")
-  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  # As for the library: a name that nobody has is an error here, not for the user who loads the module.
+  if(NOT HORNGATE_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   install(TARGETS ${target}
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/horngate/${kind}" COMPONENT runtime)
 endfunction()
