@@ -70,10 +70,10 @@ print(json.dumps(out))
 """
 
 
-def run_python(page, folder, environment):
+def run_python(page, folder, environment, python=sys.executable):
     found = blocks(page, "python")
     done = subprocess.run(
-        [sys.executable, "-c", RUNNER],
+        [python, "-c", RUNNER],
         input=json.dumps([(b.where, b.code) for b in found]),
         capture_output=True,
         text=True,
