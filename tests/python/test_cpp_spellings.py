@@ -25,6 +25,38 @@ def test_headers_have_no_warnings(tmp_path, compiler, header):
     assert done.returncode == 0, done.stderr
 
 
+USES = """#include <horngate/keras.h>
+namespace K = horngate;
+namespace keras = horngate::keras;
+template <class T>
+K::Ints one(T n) {
+  return K::Ints{n};  // clang took a constructor with a size for it
+}
+int main() {
+  auto x = keras::Input({.shape = {8}});
+  auto y = keras::Embedding(10, 4, {.input_length = 8})(x);
+  keras::Model model(x, keras::Dense(1)(keras::Flatten()(y)));
+  auto loss = [](const K::Tensor& a, const K::Tensor& b) { return K::mean(K::square(a - b), -1); };
+  model.compile({.optimizer = "sgd", .loss = loss});
+  return one(size_t{3}).size() + one(3).size() + K::Ints(size_t{3}).size() == 5 ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_programs_have_no_warnings(tmp_path, compiler):
+    done = compiled(tmp_path, USES, compiler, flags=WARNINGS)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("compiler", [c for c in COMPILERS if c != "g++"])  # the build has g++
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.cpp")), ids=lambda p: p.stem)
+def test_examples_compile_with_clang(tmp_path, compiler, example):
+    define = f'-DHORNGATE_EXAMPLE_DATA="{ROOT}/examples/data"'
+    done = compiled(tmp_path, example.read_text(), compiler, flags=[*WARNINGS, define])
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("header", ["horngate/horngate.h", "horngate/keras.h"])
 def test_an_older_standard_is_one_line(tmp_path, header):
     done = compiled(tmp_path, f"#include <{header}>\nint main() {{}}\n", standard="c++17")

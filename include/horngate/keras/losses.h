@@ -36,9 +36,9 @@ class HORNGATE_API Loss {
   Loss(const std::string& name) : Loss(name.c_str()) {}
   template <class F>
     requires std::is_invocable_r_v<Tensor, const F&, const Tensor&, const Tensor&>
-  Loss(F call) : Loss(std::string(), std::move(call)) {}
+  Loss(F loss) : Loss(std::string(), std::move(loss)) {}
   /// A callable with a name, which histories and files have.
-  Loss(const std::string& name, Call call, Reduction reduction = Reduction::sum_over_batch_size);
+  Loss(const std::string& name, Call loss, Reduction reduction = Reduction::sum_over_batch_size);
   explicit Loss(Shared shared) : shared_(std::make_shared<const Shared>(std::move(shared))) {}
 
   explicit operator bool() const { return shared_ != nullptr; }
