@@ -68,7 +68,7 @@ fuzz: build ## hunt wrong numbers in random graphs (SECONDS=600, SEEDS=1-5000, E
 	  $(if $(SEEDS),--seeds $(SEEDS),--seconds $(SECONDS)) --jobs $(FUZZ_JOBS) $(FUZZ_ARGS)
 
 fuzz-files: $(SETUP) ## hunt faults in the readers of models' files, under sanitizers (SECONDS=600)
-	@tools/fuzz_files.sh $(SECONDS)
+	@tools/fuzz_files.sh $(SECONDS) $(JOBS)
 
 bench: build ## build and run the benchmarks (BENCH_ARGS="--threads 2"; BENCH_PYTHON: one that has peers)
 	@cmake --build build -j $(JOBS) --target bench

@@ -147,6 +147,25 @@ ROWS = [
         [script("sigkill_save", "--kills", "200"), pytest("tests/python/test_safe_save.py")],
     ),
     Row(
+        "sigkill_models",
+        "SIGKILL while a C++ program saves a model",
+        "200, 0 lost, none half-written, no litter",
+        [script("sigkill_models", "--kills", "200")],
+    ),
+    Row(
+        "fuzz_files",
+        "readers of HDF5, safetensors and JSON on damaged files, address and undefined sanitizers",
+        "2 CPU-hours, nothing found",
+        [["tools/fuzz_files.sh", "3600", "2"]],
+    ),
+    Row(
+        "applications",
+        "architectures of keras.applications, saved by Keras, loaded and run in C++",
+        "18 of 18, 1e-5",
+        [pytest("tests/python/test_keras_applications.py")],
+        {"HORNGATE_TEST_ALL": "1"},
+    ),
+    Row(
         "ctrl_c",
         "Ctrl-C in a long call",
         "100, at most 0.2 s past the running kernel, variables unchanged",
