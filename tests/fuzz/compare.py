@@ -45,14 +45,13 @@ class Reference:
 
     def draw_direction(self):
         """A random direction in all that the program differentiates by, for each call."""
-        leaves = {x["name"]: x for x in self.program["leaves"]}
+        values = Evaluation(self.program, observed=self.observed, keep_all=True, made=self.made).values
         names = dict.fromkeys(n for g in self.program["gradients"] for n in g["wrt"])
         direction = []
         for call in range(self.program["calls"]):
             direction.append({})
             for name in names:
-                shape = [n if isinstance(n, int) else n[call] for n in leaves[name]["dims"]]
-                direction[-1][name] = self.rng.standard_normal(shape)
+                direction[-1][name] = self.rng.standard_normal(values[call][name].shape)
         return direction
 
     def more(self, count):

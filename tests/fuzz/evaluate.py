@@ -96,7 +96,13 @@ class Evaluation:
         for leaf in program["leaves"]:
             values[leaf["name"]] = self.leaf(leaf, call)
             self.dtypes[leaf["name"]] = leaf["dtype"]
-        self.operations(program["ops"], values, self.dtypes)
+        fed = {x["name"]: x for x in program.get("fed", [])}
+        for op in program["ops"]:
+            self.operation(op, values, self.dtypes)
+            for name in op["out"]:
+                if name in fed:
+                    values[name] = self.instead(values[name], fed[name], call)
+                values[name] = self.moved(name, values[name], call)
         slopes = []
         for gradient in program["gradients"]:
             loss = values[gradient["loss"]]
@@ -123,6 +129,13 @@ class Evaluation:
         if leaf["kind"] == "variable":
             self.state[name] = x
         return self.moved(name, x, call)
+
+    def instead(self, x, fed, call):
+        """What is fed in place of a result."""
+        shape = tuple(n if isinstance(n, int) else n[call] for n in fed["dims"])
+        if x.shape != shape:
+            raise ValueError(f"{fed['name']} has shape {x.shape}; {shape} is fed")
+        return held(data.make(fed["data"][call], shape, fed["dtype"]), fed["dtype"])
 
     def moved(self, name, x, call):
         if self.direction is not None and name in self.direction[call]:
@@ -219,9 +232,9 @@ class Evaluation:
 
 def gradients_of(program, which, call):
     """All elements of a gradient, one derivative each; None for more than 64."""
-    leaves, made = {x["name"]: x for x in program["leaves"]}, []
+    values, made = Evaluation(program, keep_all=True).values[call], []
     for name in program["gradients"][which]["wrt"]:
-        shape = [n if isinstance(n, int) else n[call] for n in leaves[name]["dims"]]
+        shape = values[name].shape
         g = np.full(shape, np.nan)
         for at in np.ndindex(*shape) if g.size <= 64 else ():
             one = np.zeros(shape)

@@ -430,6 +430,7 @@ def finished(g, rng, seed, settings):
         add_gradient(program, made, g, rng)
     if rng.random() < 0.2:
         add_updates(program, g, rng)
+    look_inside(program, made, random.Random(f"inside {seed}"))
     if any(op["op"] == "updated" for op in program["ops"]) and not settled(program):
         program["calls"], program["updates"] = 1, []
         for leaf in program["leaves"]:
@@ -459,6 +460,32 @@ def add_gradient(program, made, g, rng):
             o for op in program["ops"] if TABLE[op["op"]].seen for o in op["out"]
         ]
         program["outputs"] = sorted(set(program["outputs"]), key=program["outputs"].index)
+
+
+def look_inside(program, made, rng):
+    """Results in the middle of a program are differentiated with respect to, and fed."""
+    floats = [v for v in made if v.is_float and v.dtype != "float16"]
+    for gradient in program["gradients"]:
+        inside = [v.name for v in floats if v.name != gradient["loss"]]
+        if inside and rng.random() < 0.6:
+            gradient["wrt"] += rng.sample(inside, min(rng.randint(1, 3), len(inside)))
+    changes = any(op["op"] == "updated" or TABLE[op["op"]].random for op in program["ops"])
+    if changes or not floats or rng.random() < 0.7:
+        return
+    v = rng.choice(floats)
+    # A gradient with respect to what is before it would take its result for the fed array.
+    above = {v.name}
+    for op in reversed(program["ops"]):
+        if above & set(op["out"]):
+            above |= set(op["in"])
+    above.discard(v.name)
+    if any(above & set(gradient["wrt"]) for gradient in program["gradients"]):
+        return
+    dims = [n[0] if len(set(n)) == 1 else list(n) for n in v.dims]
+    specs = [{"kind": "positive", "seed": rng.randrange(1 << 30)} for _ in range(program["calls"])]
+    program["fed"] = [{"name": v.name, "dtype": v.dtype, "dims": dims, "data": specs}]
+    if not settled(program):
+        program["fed"] = []
 
 
 def add_updates(program, g, rng):

@@ -5,10 +5,11 @@
                  "open": [true, false], "data": [{..}, {..}], "layout": "fortran"}, ..],
      "ops": [{"op": "add", "in": ["x0", "x1"], "args": {}, "out": ["v2"]}, ..],
      "outputs": ["v2"], "gradients": [{"loss": "v2", "wrt": ["x0"]}],
-     "updates": [{"kind": "update_add", "variable": "x1", "value": "v2"}], "phase": [0, 1]}
+     "updates": [{"kind": "update_add", "variable": "x1", "value": "v2"}], "phase": [0, 1],
+     "fed": [{"name": "v2", "dtype": "float32", "dims": [3, 4], "data": [{..}, {..}]}]}
 
 A dimension is a number, or a list with one per call. `data` says what arrays hold (data.py), one
-entry per call for placeholders. Bodies of loops have parameters, captured values, ops, results."""
+entry per call for placeholders. `fed` are results of operations that are fed all the same. Bodies of loops have parameters, captured values, ops, results."""
 
 from fuzz.ops import TABLE
 
@@ -41,6 +42,8 @@ def cleaned(program):
             needed |= set(op["in"])
             ops.append(op)
     program["ops"] = ops[::-1]
+    made = {o for op in ops for o in op["out"]}
+    program["fed"] = [f for f in program.get("fed", []) if f["name"] in made]
     program["leaves"] = [x for x in program["leaves"] if x["name"] in needed]
     for op in program["ops"]:  # random results must be seen, and updates happen
         if TABLE[op["op"]].seen:

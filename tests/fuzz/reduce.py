@@ -11,8 +11,8 @@ from fuzz.program import cleaned
 
 def candidates(program):
     """Programs that are a little smaller."""
-    for key in ("gradients", "updates"):
-        for i in range(len(program[key])):
+    for key in ("gradients", "updates", "fed"):
+        for i in range(len(program.get(key, []))):
             yield {**program, key: program[key][:i] + program[key][i + 1 :]}
     for i in range(len(program["outputs"])):
         yield {**program, "outputs": program["outputs"][:i] + program["outputs"][i + 1 :]}
@@ -39,12 +39,12 @@ def fewer_calls(program):
             return
         made = copy.deepcopy(program)
         made["calls"] -= 1
-        for leaf in made["leaves"]:
+        for leaf in [*made["leaves"], *made.get("fed", [])]:
             leaf["dims"] = [
                 n if isinstance(n, int) else [m for c, m in enumerate(n) if c != gone]
                 for n in leaf["dims"]
             ]
-            if leaf["kind"] == "placeholder":
+            if leaf.get("kind", "placeholder") == "placeholder":
                 del leaf["data"][gone]
         if made["phase"]:
             del made["phase"][gone]
@@ -249,6 +249,7 @@ def weight(program):
     )
     total += 400 * len(program["updates"]) + (20 if program["phase"] else 0)
     total += sum(300 * len(g["wrt"]) for g in program["gradients"])
+    total += 300 * len(program.get("fed", []))
     total += sum(len(op["in"]) for op in program["ops"])
     for leaf in program["leaves"]:
         total += 50 + sum(n if isinstance(n, int) else 30 + sum(n) for n in leaf["dims"])

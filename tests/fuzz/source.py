@@ -57,7 +57,7 @@ def graph(program, literal=False):
         lines += op_lines(op)
     for i, gradient in enumerate(program["gradients"]):
         lines.append(f"g{i} = K.gradients({gradient['loss']}, [{', '.join(gradient['wrt'])}])")
-    inputs = [x["name"] for x in program["leaves"] if x["kind"] == "placeholder"]
+    inputs = [x["name"] for x in fed(program)]
     if program["phase"]:
         inputs.append("K.learning_phase()")
     outputs = f"[{', '.join(program['outputs'])}]"
@@ -71,13 +71,17 @@ def graph(program, literal=False):
     return lines
 
 
+def fed(program):
+    """What a call is given arrays for, without the phase."""
+    return [x for x in program["leaves"] if x["kind"] == "placeholder"] + program.get("fed", [])
+
+
 def feeds(program, call):
     made = []
-    for leaf in program["leaves"]:
-        if leaf["kind"] == "placeholder":
-            shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
-            array = data.source(leaf["data"][call], shape, leaf["dtype"], leaf.get("layout"))
-            made.append(f"scipy.sparse.csr_matrix({array})" if leaf.get("sparse") else array)
+    for x in fed(program):
+        shape = [n if isinstance(n, int) else n[call] for n in x["dims"]]
+        array = data.source(x["data"][call], shape, x["dtype"], x.get("layout"))
+        made.append(f"scipy.sparse.csr_matrix({array})" if x.get("sparse") else array)
     if program["phase"]:
         made.append(str(program["phase"][call]))
     return made

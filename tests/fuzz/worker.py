@@ -23,18 +23,17 @@ def receive(stream):
 
 
 def feeds_of(program, call):
-    from fuzz import data
+    from fuzz import data, source
 
     made = []
-    for leaf in program["leaves"]:
-        if leaf["kind"] == "placeholder":
-            shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
-            x = data.make(leaf["data"][call], shape, leaf["dtype"])
-            if leaf.get("sparse"):
-                import scipy.sparse
+    for leaf in source.fed(program):
+        shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
+        x = data.make(leaf["data"][call], shape, leaf["dtype"])
+        if leaf.get("sparse"):
+            import scipy.sparse
 
-                x = scipy.sparse.csr_matrix(x)
-            made.append(data.laid_out(x, leaf.get("layout")))
+            x = scipy.sparse.csr_matrix(x)
+        made.append(data.laid_out(x, leaf.get("layout")))
     if program["phase"]:
         made.append(program["phase"][call])
     return made

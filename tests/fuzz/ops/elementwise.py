@@ -1,7 +1,7 @@
 """Element-wise functions, comparisons, casts."""
 
 import numpy as np
-from fuzz.dtypes import is_float, is_int
+from fuzz.dtypes import common, is_float, is_int
 from fuzz.ops.entry import (
     Op,
     always,
@@ -325,7 +325,9 @@ def compared(f):
     def value(r, a, x, y):
         x, y = real(x), real(y)
         if "f" not in (x.dtype.kind, y.dtype.kind):
-            return f(x, y)
+            # As K does; NumPy compares uint64 with int64 as they are.
+            both = common(x.dtype.name, y.dtype.name)
+            return f(x.astype(both), y.astype(both))
         near = r.are_near(x - y, np.maximum(np.abs(x), np.abs(y)))
         return np.where(near, f(0, 0), f(x, y))
 
