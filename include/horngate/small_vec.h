@@ -29,11 +29,8 @@ class SmallVec {
 
   SmallVec() = default;
   // Delegates to the default constructor: if memory runs out halfway, the elements made so far are
-  // freed. A template, or clang takes it for SmallVec{n} in a user's template, where the list is meant.
-  template <std::integral Size>
-  explicit SmallVec(Size n, const T& fill = T()) : SmallVec() {
-    resize(static_cast<size_t>(n), fill);
-  }
+  // freed.
+  explicit SmallVec(size_t n, const T& fill = T()) : SmallVec() { resize(n, fill); }
   using Entry = std::conditional_t<std::is_same_v<T, int64_t>, Int64Entry, T>;
   SmallVec(std::initializer_list<Entry> items) : SmallVec() { assign(items.begin(), items.end()); }
   template <std::input_iterator It>

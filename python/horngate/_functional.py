@@ -43,7 +43,7 @@ def function(
     with a warning.
 
     Args:
-        inputs: list of placeholders; any other dense tensor may be fed too, and None stands for
+        inputs: list of placeholders; any other dense tensor but a constant may be fed too, and None stands for
             nothing. A variable has the fed value for the call: outputs and updates begin with it;
             without an update it keeps its own.
         outputs: list of tensors.

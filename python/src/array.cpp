@@ -95,9 +95,20 @@ PyArray_Descr* descr_of(DType t) {
   return PyArray_DescrFromType(type_num_of(t));
 }
 
+/// What Python raised, if it is not about the kind of value: memory that ran out, Ctrl-C, what an object's own method raised.
+void raise_if_other() {
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+      !PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
+    nb::raise_python_error();
+}
+
 [[noreturn]] void raise_not_numeric(nb::handle value, const char* function) {
+  raise_if_other();
+  const bool is_ragged =
+      PyErr_Occurred() && (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()));
   PyErr_Clear();
   std::string type = type_name_of(value);
+  if (is_ragged) type = "a " + type + " whose parts have different shapes";
   if (is_ndarray(value.ptr())) {
     const nb::object dtype = value.attr("dtype");
     type = std::string("an array of dtype ") + str_of(dtype);
@@ -161,11 +172,16 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
   constexpr int kFlags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
   PyObject* made =
       value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr);
-  if (!made && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_ValueError) &&
-      !PyErr_ExceptionMatches(PyExc_TypeError))
-    nb::raise_python_error();
   if (!made) raise_not_numeric(value, function);
   nb::object own = nb::steal(made);
+  // NumPy takes float64 for a list in which one integer fits int64 and another does not; the dtype that is wanted may hold both.
+  if (dtype == DType::uint64 && !is_ndarray(value.ptr()) &&
+      PyArray_TYPE(reinterpret_cast<PyArrayObject*>(made)) == NPY_DOUBLE) {
+    if (PyObject* exact = PyArray_FromAny(value.ptr(), descr_of(*dtype), 0, 0, 0, nullptr))
+      own = nb::steal(made = exact);
+    else
+      PyErr_Clear();  // floats that do not fit: cast as such
+  }
   // Text and complex numbers could be cast, but hardly anybody means that.
   PyArray_Descr* from = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(made));
   if (!dtype_of(from) && from->kind != 'O' && from->kind != 'f') raise_not_numeric(value, function);
@@ -177,6 +193,8 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
     to = descr_of(narrow_later ? DType::float32 : *dtype);
   else if (!dtype_of(from))
     to = descr_of(DType::float64);
+  else if (PyArray_ISBYTESWAPPED(reinterpret_cast<PyArrayObject*>(made)))
+    to = descr_of(*dtype_of(from));
   nb::object result =
       nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made), to, kFlags));
   if (!result.is_valid() || !borrow_array(result.ptr(), &fits)) raise_not_numeric(value, function);

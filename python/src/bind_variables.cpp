@@ -15,9 +15,8 @@ namespace {
 /// The initial value of a variable; a tensor is computed now, once.
 Array start_value(Call& call, handle value, DType dtype) {
   if (is_scipy_sparse(value.ptr())) return sparse_array_from(value, dtype, call.function());
-  const bool is_list = PyList_Check(value.ptr()) || PyTuple_Check(value.ptr());
-  if (!is_tensor(value.ptr()) && !is_list) return array_from(value, dtype, call.function());
-  const Tensor t = call.tensor(value, dtype);  // a list may hold tensors
+  if (!call.holds_tensor(value)) return array_from(value, dtype, call.function());
+  const Tensor t = call.tensor(value, dtype);
   const Unlocked unlocked;
   return hooks::initial_value(t);
 }

@@ -98,13 +98,15 @@ Tensor Call::tensor(handle value, std::optional<DType> like) {
     used_.push_back(value.ptr());
     return tensor_of(value.ptr());
   }
-  if (first_tensor(value.ptr(), function_)) return packed(value, like);
+  if (holds_tensor(value)) return packed(value, like);
   if (value.is_none() || is_scipy_sparse(value.ptr()))
     throw TypeError(std::string(function_) +
                     ": expected a tensor, a number or an array of numbers; got " +
                     type_name_of(value) + ".");
   return constant(literal(value, like));
 }
+
+bool Call::holds_tensor(handle value) const { return first_tensor(value.ptr(), function_); }
 
 Tensor Call::optional_tensor(handle value, std::optional<DType> like) {
   return value.is_none() ? Tensor() : tensor(value, like);

@@ -39,6 +39,14 @@ Tensor make_update(const char* function, const Variable& x, const Number& value,
   return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(t, dtype)});
 }
 
+/// Whether builders of the graph could read its value.
+bool is_known(const Tensor& t) {
+  if (t.node()->prim == Prim::constant || prim::is_scalar_constant(t)) return true;
+  Ints ints;
+  return prim::known_ints(t, &ints) && !ints.empty() &&
+         std::find(ints.begin(), ints.end(), kFromOperand) == ints.end();
+}
+
 void set_values(std::vector<std::pair<Variable, Array>> values) {
   std::vector<VariableState*> states;
   Arrays fresh;
@@ -79,6 +87,12 @@ Arrays Function::operator()(std::span<const Array> inputs) const {
 
 Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs,
                   const std::vector<Update>& updates, const FunctionOptions& options) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    check(!inputs[i].defined() || !is_known(inputs[i]),
+          options.name.empty() ? "function" : options.name, "input ", i,
+          " is a constant, of which the graph may have used the value already. To feed it, make it "
+          "a placeholder "
+          "or a variable.");
   Tensors ops;
   for (const Update& u : updates)
     if (u.op().defined()) ops.push_back(u.op());

@@ -172,19 +172,25 @@ Tensor spatial_3d_padding(const Tensor& x, const Spatial3dPaddingOptions& option
 Tensor one_hot(const Tensor& indices, const Number& num_classes) {
   const CalledAs called(__func__);
   const Tensor t = index_operand("one_hot", indices);
-  const auto classes = [&] {
-    if (!num_classes.is_number())
-      return arange(parameter_of("one_hot", num_classes, t.dtype(), "num_classes"),
-                    {.dtype = t.dtype()});
+  // Classes that the dtype of the indices does not hold would be others there.
+  const auto hot = [&](const Tensor& classes) {
+    const Tensor index =
+        prim::expand_dims(prim::cast(t, classes.dtype()), {static_cast<int64_t>(t.ndim())});
+    return prim::cast(prim::eq(index, classes), DType::float32);
+  };
+  if (num_classes.is_number()) {
     const double n = num_classes.value();
     check(n >= 0, "one_hot", "num_classes must be at least 0; got ", n, ".");
     check(n < 0x1p62, "one_hot", "num_classes is too large; got ", n, ".");
     check(n == std::trunc(n), "one_hot", "num_classes must be a whole number; got ", n, ".");
-    return prim::iota(static_cast<int64_t>(n), t.dtype());
-  };
-  const auto last = static_cast<int64_t>(t.ndim());
-  const Tensor hit = prim::eq(prim::expand_dims(t, {last}), classes());
-  return prim::cast(hit, DType::float32);
+    return hot(prim::iota(static_cast<int64_t>(n), holds(t.dtype(), n) ? t.dtype() : DType::int64));
+  }
+  const Tensor n = parameter_of("one_hot", num_classes, DType::int64, "num_classes");
+  if (n.node()->prim == Prim::constant) {
+    const auto known = n.node()->as<attrs::constant>().value.item<int64_t>();
+    check(known >= 0, "one_hot", "num_classes must be at least 0; got ", known, ".");
+  }
+  return hot(arange(n, {.dtype = DType::int64}));
 }
 
 Tensor reverse(const Tensor& x, const Axis& axes) {
@@ -202,18 +208,46 @@ Tensor entry_of(const SymShape& shape, size_t i) {
   return prim::slice_axis(shape.operand, 0, at, at + 1);
 }
 
-/// The slice has size[i] elements even where x has None: a reshape records (and checks) that.
-Tensor with_known_sizes(const Tensor& y, const SymShape& size) {
-  SymShape shape = prim::sym_shape(y);
-  bool learned = false;
+/// Where a part of an axis begins and how many elements it has, as 1-D int64 with one element.
+struct Part {
+  Tensor start, size;
+};
+
+/// The part of an axis with n elements that a call knows: -1 is what is left. What there is not has n + 1 elements, which no
+/// slice has, so that a reshape to this size tells it.
+Part part_of(const Tensor& n, const Tensor& start, const Tensor& size) {
+  const auto number = [](int64_t v) { return prim::constant(Array::of<int64_t>({v})); };
+  const Tensor one_more = prim::add(n, number(1));
+  const Tensor begin = prim::select(prim::lt(start, number(0)), one_more, start);
+  const Tensor taken = prim::select(prim::eq(size, number(-1)), prim::sub(n, begin), size);
+  return {begin, prim::select(prim::lt(taken, number(0)), one_more, taken)};
+}
+
+/// A slice has size[i] elements even where x has None, and open[i] where that is a tensor: a reshape records and checks it.
+Tensor with_sizes(const Tensor& y, const Ints& size, const Tensors& open) {
+  const SymShape now = prim::sym_shape(y);
+  SymShape shape = now;
+  bool is_learned = false, is_open = false;
   for (size_t i = 0; i < y.ndim(); ++i) {
-    if (shape.dims[i] != kFromOperand || size.dims[i] < 0) continue;
-    shape.dims[i] = size.dims[i];
-    learned = true;
+    if (open[i].defined()) {
+      shape.dims[i] = kFromOperand;
+      is_open = true;
+    } else if (shape.dims[i] == kFromOperand && size[i] >= 0) {
+      shape.dims[i] = size[i];
+      is_learned = true;
+    }
   }
-  if (!learned) return y;
-  if (!rules::from_operand(shape.dims)) shape.operand = {};
-  return prim::reshape(y, one_inferred(shape));
+  if (!is_learned && !is_open) return y;
+  if (!is_open) {
+    if (!rules::from_operand(shape.dims)) shape.operand = {};
+    return prim::reshape(y, one_inferred(shape));
+  }
+  Tensors entries;
+  for (size_t i = 0; i < y.ndim(); ++i)
+    entries.push_back(open[i].defined() ? open[i]
+                                        : entry_of(shape.dims[i] == kFromOperand ? now : shape, i));
+  shape.operand = prim::concat(entries, 0);
+  return prim::reshape(y, shape);
 }
 
 }  // namespace
@@ -228,22 +262,29 @@ Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
         "start and size must have one entry per axis of x; got ", from.dims.size(), " and ",
         count.dims.size(), " for shape ", shape, ".");
   SliceBounds starts, stops;
+  Tensors open(t.ndim());
   for (size_t i = 0; i < t.ndim(); ++i) {
     const int64_t n = shape.dim(i), first = from.dims[i], taken = count.dims[i];
-    starts.push(first, first == kFromOperand ? entry_of(from, i) : Tensor());
+    if (first == kFromOperand || taken == kFromOperand) {
+      const Part part =
+          part_of(entry_of(prim::sym_shape(t), i), entry_of(from, i), entry_of(count, i));
+      starts.push(kFromOperand, part.start);
+      stops.push(kFromOperand, prim::add(part.start, part.size));
+      if (taken < 0) open[i] = part.size;
+      continue;
+    }
+    starts.push(first);
     check(n < 0 || first <= n, "slice", "start must be at most ", n, " on axis ", i,
           " of x of shape ", shape, "; got ", first, ".");
     if (taken == kInfer) {
       stops.push(kToEnd);
-    } else if (first == kFromOperand || taken == kFromOperand) {
-      stops.push(kFromOperand, prim::add(entry_of(from, i), entry_of(count, i)));
     } else {
       check(n < 0 || taken <= n - first, "slice", "start + size must be at most ", n, " on axis ",
             i, " of x of shape ", shape, "; got ", first, " + ", taken, ".");
       stops.push(checked_add("slice", first, taken));
     }
   }
-  return own(called, with_known_sizes(slice_between(t, starts, stops), count));
+  return own(called, with_sizes(slice_between(t, starts, stops), count.dims, open));
 }
 
 }  // namespace horngate

@@ -125,11 +125,6 @@ Tensor make(const Tensor& a, const Tensor& b) {
   return emit(A{}, {a, b});
 }
 template <>
-Tensor make<attrs::neg>(const Tensor& x) {
-  if (x.node()->prim == Prim::neg) return x.node()->in[0];
-  return emit(attrs::neg{}, {x});
-}
-template <>
 Tensor make<attrs::add>(const Tensor& a, const Tensor& b) {
   if (a.dtype() == b.dtype()) {
     if (covers(a, b) && is_constant(b, 0)) return a;

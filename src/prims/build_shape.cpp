@@ -1,4 +1,5 @@
-// Builders of the shape primitives.
+// Builders of the shape primitives. Whatever is between two of them may be fed, or differentiated with respect to, so that
+// nothing here looks past an operand; passes/simplify does that once it is known what is.
 #include <algorithm>
 
 #include "prims/build.h"
@@ -19,9 +20,7 @@ bool same_static(const Tensor& x, const SymShape& shape) {
 
 Tensor reshape(const Tensor& x, const SymShape& shape) {
   if (same_static(x, shape)) return x;
-  // Only the last of several reshapes counts.
-  const Tensor& source = x.node()->prim == Prim::reshape ? x.node()->in[0] : x;
-  return emit(attrs::reshape{.shape = shape.dims}, with_operand({source}, shape));
+  return emit(attrs::reshape{.shape = shape.dims}, with_operand({x}, shape));
 }
 Tensor reshape(const Tensor& x, const Ints& dims) { return reshape(x, SymShape{dims, {}}); }
 
@@ -71,11 +70,6 @@ Tensor sum_to_like(const Tensor& x, const Tensor& like) {
 }
 
 Tensor transpose(const Tensor& x, Ints perm) {
-  if (x.node()->prim == Prim::transpose) {
-    const Ints& inner = x.node()->as<attrs::transpose>().perm;
-    for (int64_t& p : perm) p = inner[static_cast<size_t>(p)];
-    return transpose(x.node()->in[0], std::move(perm));
-  }
   bool identity = true;
   for (size_t i = 0; i < perm.size(); ++i) identity &= perm[i] == static_cast<int64_t>(i);
   return identity ? x : emit(attrs::transpose{.perm = std::move(perm)}, {x});

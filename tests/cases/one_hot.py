@@ -33,6 +33,19 @@ error(
     text="one_hot: indices must have an integer dtype; got float32.",
 )
 error(K.one_hot, [ints(3)], num_classes=-1, text="one_hot: num_classes must be at least 0; got -1.")
+error(
+    K.one_hot,
+    [ints(3)],
+    num_classes=-(2**63),
+    text="one_hot: num_classes must be at least 0; got -9223372036854775808.",
+)
+for classes in (2**53 + 4, 2**62):
+    error(
+        K.one_hot,
+        [ints(3)],
+        num_classes=classes,
+        text=f"one_hot: a value of shape ({classes},) and dtype int64 is larger than any memory.",
+    )
 families.edges(
     K.one_hot,
     oracles.one_hot,

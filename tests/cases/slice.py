@@ -37,13 +37,14 @@ def by_tensors_oracle(x, start, size):
     return block(x, start.tolist(), size.tolist())
 
 
-case(
-    by_tensors,
-    [rand(5, 4), data([1, 0], "int32").known(), data([2, 3], "int32").known()],
-    oracle=by_tensors_oracle,
-    tol=0,
-    open=True,
-)
+for start, size in [([1, 0], [2, 3]), ([1, 0], [-1, 3]), ([5, 4], [-1, -1]), ([0, 4], [0, 0])]:
+    case(
+        by_tensors,
+        [rand(5, 4), data(start, "int32").known(), data(size, "int32").known()],
+        oracle=by_tensors_oracle,
+        tol=0,
+        open=True,
+    )
 error(
     K.slice,
     [rand(4, 3)],

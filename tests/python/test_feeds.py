@@ -210,3 +210,69 @@ def test_tensors_stand_for_values():
         f([K.zeros((3,)), v])
     with pytest.raises(ValueError, match="placeholder"):
         f([x, v])
+
+
+def test_slice_by_numbers_that_only_a_call_knows():
+    """-1 is what is left; what there is not is an error, as for numbers that are known."""
+    x = K.constant(np.arange(12.0).reshape(4, 3))
+    start, size = K.placeholder((2,), dtype="int32"), K.placeholder((2,), dtype="int32")
+    f = K.function([start, size], [K.slice(x, start, size)])
+    for b, n in [([1, 0], [-1, 2]), ([0, 1], [2, -1]), ([4, 3], [-1, -1]), ([2, 2], [0, 1])]:
+        wanted = np.arange(12.0).reshape(4, 3)[b[0] :, b[1] :]
+        wanted = wanted[: n[0] if n[0] >= 0 else None, : n[1] if n[1] >= 0 else None]
+        np.testing.assert_array_equal(f([b, n])[0], wanted)
+    for b, n in [([0, 0], [9, 1]), ([-2, 0], [1, 1]), ([7, 0], [1, 1]), ([7, 0], [-1, 1]), ([0, 0], [-2, 1])]:
+        with pytest.raises(ValueError, match="slice"):
+            f([b, n])
+    known = K.function([size], [K.slice(x, [1, 0], size)])
+    assert known([[-1, 2]])[0].shape == (3, 2)
+
+
+def test_one_hot_with_a_number_of_classes_that_only_a_call_knows():
+    n = K.placeholder((), dtype="int64")
+    f = K.function([n], [K.one_hot(K.constant([0, 2], dtype="int32"), n)])
+    np.testing.assert_array_equal(f([3])[0], np.eye(3)[[0, 2]])
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_one_hot_with_more_classes_than_the_indices_can_name(dtype):
+    indices, n = K.constant([0, 2], dtype=dtype), K.placeholder((), dtype="int64")
+    wanted = np.eye(300)[[0, 2]]
+    np.testing.assert_array_equal(K.eval(K.one_hot(indices, 300)), wanted)
+    np.testing.assert_array_equal(K.function([n], [K.one_hot(indices, n)])([300])[0], wanted)
+
+
+def test_lists_of_large_integers():
+    """NumPy alone would make float64 of a list that needs uint64 and int64."""
+    for big in ([1, 2**63 + 1], [5, 2**64 - 1], (2**63, 0)):
+        wanted = np.array(big, "uint64")
+        x = K.placeholder((2,), dtype="uint64")
+        v = K.variable([0, 0], dtype="uint64")
+        K.set_value(v, big)
+        for got in (
+            K.eval(K.constant(big, dtype="uint64")),
+            K.get_value(K.variable(big, dtype="uint64")),
+            K.get_value(v),
+            K.function([x], [x])([big])[0],
+        ):
+            np.testing.assert_array_equal(got, wanted)
+
+
+def test_arrays_in_the_other_byte_order():
+    for dtype in (">f4", ">f8", ">i4", ">u2"):
+        a = np.array([[1, 2], [3, 4]], dtype)
+        x = K.constant([[1, 1], [1, 1]], dtype=a.dtype.newbyteorder("=").name)
+        np.testing.assert_array_equal(K.eval(x + a), a + 1)
+        np.testing.assert_array_equal(K.eval(K.maximum(x, a)), a)
+        np.testing.assert_array_equal(K.eval(K.sum(a)), 10)
+
+
+def test_what_an_object_raises_is_raised():
+    class Stubborn:
+        def __float__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        K.variable(np.array([1.0, Stubborn()], dtype=object))
+    with pytest.raises(TypeError, match="got a list whose parts have different shapes"):
+        K.variable([[1, 2], [3]])

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include <atomic>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <functional>
 #include <iterator>
@@ -85,7 +85,7 @@ void find_spared() {
           if (name.find(part) == std::string::npos || n_spared == std::size(spared)) continue;
           Spared range{UINTPTR_MAX, 0};
           for (int i = 0; i < info->dlpi_phnum; ++i) {
-            const ElfW(Phdr)& p = info->dlpi_phdr[i];
+            const ElfW(Phdr) & p = info->dlpi_phdr[i];
             if (p.p_type != PT_LOAD) continue;
             range.begin = std::min<uintptr_t>(range.begin, info->dlpi_addr + p.p_vaddr);
             range.end = std::max<uintptr_t>(range.end, info->dlpi_addr + p.p_vaddr + p.p_memsz);
@@ -97,7 +97,9 @@ void find_spared() {
       nullptr);
 }
 
-bool is_refused_to(const void* caller) { return refusal.armed && !is_spared(caller) && is_refused(); }
+bool is_refused_to(const void* caller) {
+  return refusal.armed && !is_spared(caller) && is_refused();
+}
 
 }  // namespace
 
@@ -157,9 +159,8 @@ void* operator new(size_t n, const std::nothrow_t&) noexcept {
   return is_refused_to(HORNGATE_CALLER) ? nullptr : counted(__libc_malloc(n));
 }
 void* operator new(size_t n, std::align_val_t a) {
-  void* p = is_refused_to(HORNGATE_CALLER)
-                ? nullptr
-                : counted(__libc_memalign(static_cast<size_t>(a), n));
+  void* p = is_refused_to(HORNGATE_CALLER) ? nullptr
+                                           : counted(__libc_memalign(static_cast<size_t>(a), n));
   if (!p) throw std::bad_alloc();
   return p;
 }

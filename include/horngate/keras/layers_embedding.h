@@ -9,8 +9,8 @@ namespace horngate::keras {
 class LengthOption {
  public:
   LengthOption() = default;
-  template <std::integral T>
-  LengthOption(T length) : lengths_(Shape(Ints{static_cast<int64_t>(length)})), single_(true) {}
+  template <std::integral T>  // Ints{length} is a vector of zeros for clang, in a template
+  LengthOption(T length) : lengths_(Shape(Ints(1, static_cast<int64_t>(length)))), single_(true) {}
   LengthOption(std::initializer_list<Dim> lengths) : lengths_(Shape(lengths)) {}
   LengthOption(Shape lengths) : lengths_(std::move(lengths)) {}
   explicit operator bool() const { return lengths_.has_value(); }
