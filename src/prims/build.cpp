@@ -174,7 +174,8 @@ Tensor stop_gradient(const Tensor& x) { return emit(attrs::stop_gradient{}, {x})
 
 Tensor cast(const Tensor& x, DType dtype) {
   if (x.dtype() == dtype) return x;
-  if (x.node()->prim == Prim::constant) {
+  // A cast of floats stays, for gradients go through it.
+  if (x.node()->prim == Prim::constant && !(is_float(x.dtype()) && is_float(dtype))) {
     const Array& value = x.node()->as<attrs::constant>().value;
     if (value.size() <= kMaxFoldedInts) return constant(value.cast(dtype));
   }

@@ -462,14 +462,30 @@ def add_gradient(program, made, g, rng):
         program["outputs"] = sorted(set(program["outputs"]), key=program["outputs"].index)
 
 
+# What may give an operand itself, and what may give a constant: what is made of constants alone cannot be fed.
+OPERANDS = ("cast", "to_dense", "sparse_to_dense", "in_train_phase", "in_test_phase")
+CONSTANTS = (
+    *("arange", "arange_of_shape", "constant_of_shape", "eye"),
+    *("ones", "ones_like", "zeros", "zeros_like", "shape", "size", "is_sparse"),
+)
+
+
 def look_inside(program, made, rng):
     """Results in the middle of a program are differentiated with respect to, and fed."""
+    # Several results of one operation may be made of each other (the last output of a loop and all of them).
+    maker = {op["out"][0]: op["op"] for op in program["ops"] if len(op["out"]) == 1}
     floats = [v for v in made if v.is_float and v.dtype != "float16"]
+    floats = [v for v in floats if maker.get(v.name, "cast") not in OPERANDS]
     for gradient in program["gradients"]:
         inside = [v.name for v in floats if v.name != gradient["loss"]]
         if inside and rng.random() < 0.6:
             gradient["wrt"] += rng.sample(inside, min(rng.randint(1, 3), len(inside)))
     changes = any(op["op"] == "updated" or TABLE[op["op"]].random for op in program["ops"])
+    varying = {x["name"] for x in program["leaves"] if x["kind"] != "constant"}
+    for op in program["ops"]:
+        if op["op"] not in CONSTANTS and varying & set(op["in"]):
+            varying |= set(op["out"])
+    floats = [v for v in floats if v.name in varying]
     if changes or not floats or rng.random() < 0.7:
         return
     v = rng.choice(floats)

@@ -150,4 +150,20 @@ def loss(g):
     return y is not None and then(g, "mean", [y], axis=None) is not None
 
 
-MOTIFS = [dense, layer_norm, attention, conv_block, branches_joined, loss]
+def twice(g):
+    """One way to lay out elements after another of the same kind, with readers of both."""
+    x = g.pick(lambda v: v.is_float and v.size and v.rank)
+    if x is None:
+        return False
+    how = g.choice(["negative", "transpose", "flatten", "permute_dimensions", "expand_dims"])
+    args = {
+        "permute_dimensions": lambda v: {"pattern": list(range(v.rank))[::-1]},
+        "expand_dims": lambda v: {"axis": 0},
+    }.get(how, lambda v: {})
+    y = then(g, how, [x], **args(x))
+    z = y and then(g, how, [y], **args(y))
+    z = z and then(g, "square", [z])
+    return z is not None and (g.chance(0.5) or then(g, "square", [y]) is not None)
+
+
+MOTIFS = [dense, layer_norm, attention, conv_block, branches_joined, loss, twice]

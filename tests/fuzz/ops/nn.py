@@ -384,7 +384,7 @@ def draw_in_top_k(g):
 def in_top_k_value(r, a, x, targets):
     x = r(real(x))
     own = np.take_along_axis(x, targets[:, None].astype(int), 1)
-    return (x > own).sum(1) < a["k"]
+    return ((x > own).sum(1) < a["k"]) & np.isfinite(x).all(1)  # as in TensorFlow
 
 
 OPS.append(
