@@ -8,7 +8,7 @@
 #include "horngate/ops/linalg.h"
 #include "horngate/ops/nn.h"
 #include "horngate/ops/values.h"
-#include "keras/named.h"
+#include "keras/custom.h"
 #include "keras/names.h"
 
 namespace horngate::keras {
@@ -63,18 +63,24 @@ const std::map<std::string, Function1>& table() {
 Function1 find(const std::string& name, const std::string& where) {
   const auto found = table().find(name);
   if (found != table().end()) return found->second;
-  unknown_name(where, "activation", name, listed(table() | std::views::keys, "\""));
+  unknown_name(where, "activation", name, listed(table() | std::views::keys, "\""),
+               custom_hint("custom_activations"));
 }
 
 }  // namespace
 
-ActivationFunction::ActivationFunction(const char* name) : Named(name, find(name, "activation")) {}
+ActivationFunction::ActivationFunction(const char* name)
+    : Named(Json(name), find(name, "activation")) {}
+
+ActivationFunction::ActivationFunction(const std::string& name, Call call)
+    : Named(own_name(kClassName, name, table().contains(name)), std::move(call)) {}
 
 ActivationFunction ActivationFunction::from(const Json& config, const std::string& where) {
   if (config.is_null()) return {};
-  const std::string name = NamedConfig(config, where).name;
-  (void)find(name, where);
-  return ActivationFunction(name);
+  const NamedConfig given(config, where);
+  if (const auto own = custom_named(&LoadOptions::custom_activations, config, given)) return *own;
+  (void)find(given.name, where);
+  return ActivationFunction(given.name);
 }
 
 }  // namespace horngate::keras

@@ -8,6 +8,7 @@
 #include "horngate/keras/layers_recurrent.h"
 #include "horngate/ops/shape.h"
 #include "horngate/ops/variables.h"
+#include "keras/nameless.h"
 
 namespace horngate::keras {
 namespace {
@@ -54,6 +55,7 @@ bool is_convolution(const std::string& name) {
 
 void from_keras_1(Body& layer, std::vector<SavedWeight>& w) {
   const std::string name = layer.class_name();
+  const NamelessAllowed scope;
   const Json config = layer.config();
   const bool is_first =
       config.find("data_format") && *config.find("data_format") == Json("channels_first");

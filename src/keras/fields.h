@@ -15,6 +15,7 @@
 #include "horngate/keras/json.h"
 #include "horngate/keras/objects.h"
 #include "horngate/options.h"
+#include "keras/nameless.h"
 
 namespace horngate::keras {
 
@@ -152,7 +153,11 @@ struct Writer {
   Json& to;
   template <class T>
   void operator()(const char* name, const T& value) {
-    to.set(name, to_json(value));
+    try {
+      to.set(name, to_json(value));
+    } catch (const Nameless& e) {
+      throw Nameless(std::string(name) + ": " + e.what());
+    }
   }
   template <class T>
   void required(const char* name, const T& value) {

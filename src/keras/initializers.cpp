@@ -5,8 +5,8 @@
 
 #include "horngate/function.h"
 #include "horngate/ops/random.h"
+#include "keras/custom.h"
 #include "keras/fields.h"
-#include "keras/named.h"
 #include "keras/names.h"
 
 namespace horngate::keras {
@@ -222,11 +222,9 @@ Initializer he_uniform(std::optional<int64_t> seed) {
 }
 Initializer he_normal(std::optional<int64_t> seed) { return scaling(2, "fan_in", "normal", seed); }
 
-Initializer::Initializer(const char* name) : Initializer(from(name, "initializer")) {}
+namespace {
 
-Initializer Initializer::from(const Json& j, const std::string& where) {
-  if (j.is_null()) return {};
-  const NamedConfig given(j, where);
+Initializer of_keras(const NamedConfig& given, const std::string& where) {
   const Json& c = given.config;
   using Normal = RandomNormalInitializerOptions;
   using Scaling = VarianceScalingOptions;
@@ -258,7 +256,23 @@ Initializer Initializer::from(const Json& j, const std::string& where) {
                "Zeros, Ones, Constant, RandomNormal, RandomUniform, TruncatedNormal, "
                "VarianceScaling, Orthogonal, "
                "Identity, lecun_uniform, lecun_normal, glorot_uniform, glorot_normal, he_uniform, "
-               "he_normal");
+               "he_normal",
+               custom_hint("custom_initializers"));
+}
+
+}  // namespace
+
+Initializer::Initializer(const char* name)
+    : Initializer(of_keras({name, "initializer"}, "initializer")) {}
+
+Initializer::Initializer(const std::string& name, Call call)
+    : Named(own_name(kClassName, name, is_of_keras(of_keras, name)), std::move(call)) {}
+
+Initializer Initializer::from(const Json& j, const std::string& where) {
+  if (j.is_null()) return {};
+  const NamedConfig given(j, where);
+  if (const auto own = custom_named(&LoadOptions::custom_initializers, j, given)) return *own;
+  return of_keras(given, where);
 }
 
 }  // namespace horngate::keras

@@ -139,7 +139,12 @@ Json Body::full_config() const {
   if (const auto& shape = options_.batch_input_shape)
     config.set("batch_input_shape", to_json(*shape));
   config.set("dtype", std::string(name_of(dtype())));
-  const Json own = this->config();
+  Json own;
+  try {
+    own = this->config();
+  } catch (const Nameless& e) {
+    throw ValueError(where() + e.what());
+  }
   for (const auto& [name, value] : own.as_object("")) config.set(name, value);
   return config;
 }

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "horngate/horngate.h"
+#include "keras/custom.h"
 #include "keras/fields.h"
 #include "keras/losses_utils.h"
-#include "keras/named.h"
 #include "keras/names.h"
 
 namespace horngate::keras {
@@ -228,6 +228,46 @@ Loss of_class(const char* class_name, const losses::Options& o) {
   return of_class(*find_class(class_name), {.name = o.name, .reduction = o.reduction});
 }
 
+Loss of_keras(const NamedConfig& given, const std::string& where) {
+  const std::string& name = given.name;
+  const Json& c = given.config;
+  if (const Kind* kind = find_class(name)) {
+    ClassArguments a{.has = kind->has};
+    Reader reader{c, where + ": " + name};
+    fields(reader, a);
+    return of_class(*kind, a);
+  }
+  if (const Kind* kind = find_function(name))
+    return Loss(Loss::Shared{.config = name,
+                             .name = kind->function,
+                             .function = kind->function,
+                             .reduction = Reduction::sum_over_batch_size,
+                             .call = bound(kind->call, {})});
+  unknown_name(
+      where, "loss", name,
+      listed(kKinds | std::views::transform(&Kind::function)) + ", their classes or aliases",
+      custom_hint("custom_losses"));
+}
+
+bool is_nameless(const Loss& loss) {
+  return loss.function().empty() && loss.config() == Json("loss");
+}
+
+/// A callable under the name, and with the options of losses, that a file has.
+Loss with_config(const Loss& own, const Json& j, const NamedConfig& given,
+                 const std::string& where) {
+  ClassArguments a{.name = given.name, .reduction = own.reduction()};
+  Reader reader{given.config, where + ": " + given.name};
+  fields(reader, a);
+  return Loss(Loss::Shared{.config = j,
+                           .name = a.name.value_or(given.name),
+                           .function = {},
+                           .reduction = a.reduction,
+                           .call = [own](const Tensor& y_true, const Tensor& y_pred) {
+                             return own.call(y_true, y_pred);
+                           }});
+}
+
 }  // namespace
 
 FoundLoss find_loss(const std::string& name) {
@@ -244,7 +284,7 @@ const char* reduction_name(Reduction reduction) {
   return "sum_over_batch_size";
 }
 
-Loss::Loss(const char* name) : Loss(from(name, "loss")) {}
+Loss::Loss(const char* name) : Loss(of_keras({name, "loss"}, "loss")) {}
 
 Loss::Loss(const std::string& name, Call call, Reduction reduction)
     : Loss(Shared{.config = name.empty() ? "loss" : name,
@@ -272,22 +312,10 @@ Tensor Loss::operator()(const Tensor& y_true, const Tensor& y_pred,
 
 Loss Loss::from(const Json& j, const std::string& where) {
   if (j.is_null()) return {};
-  const auto [name, c] = NamedConfig(j, where);
-  if (const Kind* kind = find_class(name)) {
-    ClassArguments a{.has = kind->has};
-    Reader reader{c, where + ": " + name};
-    fields(reader, a);
-    return of_class(*kind, a);
-  }
-  if (const Kind* kind = find_function(name))
-    return Loss(Shared{.config = name,
-                       .name = kind->function,
-                       .function = kind->function,
-                       .reduction = Reduction::sum_over_batch_size,
-                       .call = bound(kind->call, {})});
-  unknown_name(
-      where, "loss", name,
-      listed(kKinds | std::views::transform(&Kind::function)) + ", their classes or aliases");
+  const NamedConfig given(j, where);
+  if (const auto own = custom_object(&LoadOptions::custom_losses, given))
+    return *own && is_nameless(*own) ? with_config(*own, j, given, where) : *own;
+  return of_keras(given, where);
 }
 
 namespace losses {

@@ -2,9 +2,9 @@
 #include "horngate/keras/metrics.h"
 
 #include "horngate/horngate.h"
+#include "keras/custom.h"
 #include "keras/losses_utils.h"
 #include "keras/metric_bodies.h"
-#include "keras/named.h"
 #include "keras/names.h"
 
 namespace horngate::keras {
@@ -242,6 +242,7 @@ class WrapperBody final : public MeanOf<WrapperArguments, WrapperBody> {
   using MeanOf::MeanOf;
   std::string class_name() const override { return o.class_name; }
   Json description() const override { return o.named ? *o.named : MeanOf::description(); }
+  void say(Json description) { o.named = std::move(description); }
   std::vector<Update> update_state(const Tensor& labels, const Tensor& predictions,
                                    const Tensor& sample_weight) override {
     const Squeezed s =
@@ -319,7 +320,9 @@ const MetricTable& table() {
 
 }  // namespace
 
-Metric::Metric(const char* name) : Metric(from(name, "metric")) {}
+static Metric of_keras(const NamedConfig& given, const std::string& where);
+
+Metric::Metric(const char* name) : Metric(of_keras({name, "metric"}, "metric")) {}
 
 Metric::Metric(const std::string& name, Call call, DTypeChoice dtype) {
   WrapperArguments a;
@@ -394,9 +397,9 @@ static Metric from_wrapper(const Json& c, const std::string& where) {
   return finished(std::make_shared<WrapperBody>(std::move(a)), options);
 }
 
-Metric Metric::from(const Json& j, const std::string& where) {
-  if (j.is_null()) return {};
-  const auto [name, c] = NamedConfig(j, where);
+static Metric of_keras(const NamedConfig& given, const std::string& where) {
+  const std::string& name = given.name;
+  const Json& c = given.config;
   if (is_pending(name))
     return finished(std::make_shared<PendingBody>(PendingArguments{name}), {.name = name});
   const std::string at = where + ": " + name;
@@ -410,7 +413,30 @@ Metric Metric::from(const Json& j, const std::string& where) {
   if (const auto found = table().find(name); found != table().end()) return found->second(c, at);
   if (name == "MeanMetricWrapper") return from_wrapper(c, at);
   if (function_of(name)) return make_named(name, name);
-  unknown_name(where, "metric", name, "Keras's functions and classes");
+  unknown_name(where, "metric", name, "Keras's functions and classes",
+               custom_hint("custom_metrics"));
+}
+
+/// What the user gave, with the name that the file has: of a class with the options that all metrics have, of a callable
+/// that has none of its own.
+static Metric custom_metric(const Metric& own, const Json& j, const NamedConfig& given,
+                            const std::string& where) {
+  auto* callable = dynamic_cast<WrapperBody*>(&own.body());
+  const bool is_nameless = callable && own.config().is_null();
+  if (j.is_string() && !is_nameless) return own;
+  MetricOptions options = read_metric_options(given.config, where + ": " + given.name);
+  if (options.name.empty()) options.name = j.is_string() ? given.name : own.name();
+  const auto body = own.body().fresh();
+  if (is_nameless) static_cast<WrapperBody&>(*body).say(j);
+  return finished(body, options);
+}
+
+Metric Metric::from(const Json& j, const std::string& where) {
+  if (j.is_null()) return {};
+  const NamedConfig given(j, where);
+  if (const auto own = custom_object(&LoadOptions::custom_metrics, given))
+    return custom_metric(*own, j, given, where);
+  return of_keras(given, where);
 }
 
 namespace metrics {

@@ -1,5 +1,6 @@
 #include "horngate/keras/model.h"
 
+#include "keras/custom.h"
 #include "keras/names.h"
 #include "keras/network.h"
 #include "keras/trainer.h"
@@ -110,10 +111,16 @@ std::string Model::to_json() const {
 
 Model model_from_json(std::string_view text, const CustomLayers& custom_layers,
                       const Lambdas& lambdas) {
+  return model_from_json(text, {.custom_layers = custom_layers, .lambdas = lambdas});
+}
+
+Model model_from_json(std::string_view text, const LoadOptions& options) {
+  const CustomScope custom(options);
   const Json j = Json::parse(text, "model_from_json");
   const Json* version = j.find("keras_version");
   const bool is_tf = version && version->is_string() && is_tf_keras(version->as_string(""));
-  auto network = std::dynamic_pointer_cast<Network>(layer_from(j, {custom_layers, lambdas, is_tf}));
+  auto network = std::dynamic_pointer_cast<Network>(
+      layer_from(j, {options.custom_layers, options.lambdas, is_tf}));
   if (!network)
     throw ValueError("model_from_json: class_name must be Model or Sequential; got " +
                      j.at("class_name", "").dump() + ".");

@@ -15,16 +15,17 @@ namespace horngate::keras {
 struct NamedConfig {
   std::string name;
   Json config;
+  std::string full_name;  // with "Custom>"
 
   NamedConfig(const Json& j, const std::string& where) {
     if (j.is_string()) {
-      name = j.as_string(where);
+      name = full_name = j.as_string(where);
     } else if (!j.find("class_name") && j.find("name")) {
       // Keras 1: {"name": "MaxNorm", "m": 2, "axis": 0}
-      name = j.at("name", where).as_string(where);
+      name = full_name = j.at("name", where).as_string(where);
       config = j;
     } else {
-      name = j.at("class_name", where).as_string(where);
+      name = full_name = j.at("class_name", where).as_string(where);
       if (name.starts_with("Custom>")) name = name.substr(7);
       if (const Json* found = j.find("config")) config = *found;
     }
@@ -36,8 +37,10 @@ struct NamedConfig {
 };
 
 [[noreturn]] inline void unknown_name(const std::string& where, const char* kind,
-                                      const std::string& name, const std::string& known) {
-  throw ValueError(where + ": " + kind + " must be one of " + known + "; got \"" + name + "\".");
+                                      const std::string& name, const std::string& known,
+                                      const std::string& hint = "") {
+  throw ValueError(where + ": " + kind + " must be one of " + known + "; got \"" + name + "\"." +
+                   hint);
 }
 
 }  // namespace horngate::keras

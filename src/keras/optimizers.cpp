@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "horngate/horngate.h"
+#include "keras/custom.h"
 #include "keras/fields.h"
 #include "keras/losses_utils.h"
-#include "keras/named.h"
 
 namespace horngate::keras {
 
@@ -489,6 +489,35 @@ Optimizer read(const Json& config, const std::string& where) {
   return Optimizer(std::move(body));
 }
 
+Optimizer of_keras(const NamedConfig& given, const std::string& where) {
+  const std::string& name = given.name;
+  const Json& c = given.config;
+  std::string lower = name;
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
+  const std::string at = where + ": " + name;
+  if (lower == "sgd") return read<SgdBody, SGDOptions>(c, at);
+  if (lower == "rmsprop") {
+    refuse(c, at, {"momentum", "centered"});
+    return read<RmspropBody, RMSpropOptions>(c, at);
+  }
+  if (lower == "adagrad") return read<AdagradBody, AdagradOptions>(c, at);
+  if (lower == "adadelta") return read<AdadeltaBody, AdadeltaOptions>(c, at);
+  if (lower == "adam") return read<AdamBody, AdamOptions>(c, at);
+  if (lower == "adamax") return read<AdamaxBody, AdamaxOptions>(c, at);
+  if (lower == "nadam") {
+    // Before 2.11 tf.keras calls it decay; since then it is 1.
+    Json config = c;
+    if (const Json* decay = c.find("decay"); decay && !c.find("schedule_decay"))
+      config.set("schedule_decay", *decay);
+    else if (c.find("is_legacy_optimizer"))
+      config.set("schedule_decay", 1.0);
+    return read<NadamBody, NadamOptions>(config, at);
+  }
+  unknown_name(where, "optimizer", name, "SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam",
+               custom_hint("custom_optimizers"));
+}
+
 }  // namespace
 
 OptimizerBody& Optimizer::body() const {
@@ -496,7 +525,7 @@ OptimizerBody& Optimizer::body() const {
   return *body_;
 }
 
-Optimizer::Optimizer(const char* name) : Optimizer(from(name, "optimizer")) {}
+Optimizer::Optimizer(const char* name) : Optimizer(of_keras({name, "optimizer"}, "optimizer")) {}
 
 std::vector<Update> Optimizer::get_updates(const Tensor& loss,
                                            const std::vector<Variable>& params) const {
@@ -528,30 +557,9 @@ Json Optimizer::config() const {
 
 Optimizer Optimizer::from(const Json& j, const std::string& where) {
   if (j.is_null()) return {};
-  const auto [name, c] = NamedConfig(j, where);
-  std::string lower = name;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char x) { return static_cast<char>(std::tolower(x)); });
-  const std::string at = where + ": " + name;
-  if (lower == "sgd") return read<SgdBody, SGDOptions>(c, at);
-  if (lower == "rmsprop") {
-    refuse(c, at, {"momentum", "centered"});
-    return read<RmspropBody, RMSpropOptions>(c, at);
-  }
-  if (lower == "adagrad") return read<AdagradBody, AdagradOptions>(c, at);
-  if (lower == "adadelta") return read<AdadeltaBody, AdadeltaOptions>(c, at);
-  if (lower == "adam") return read<AdamBody, AdamOptions>(c, at);
-  if (lower == "adamax") return read<AdamaxBody, AdamaxOptions>(c, at);
-  if (lower == "nadam") {
-    // Before 2.11 tf.keras calls it decay; since then it is 1.
-    Json config = c;
-    if (const Json* decay = c.find("decay"); decay && !c.find("schedule_decay"))
-      config.set("schedule_decay", *decay);
-    else if (c.find("is_legacy_optimizer"))
-      config.set("schedule_decay", 1.0);
-    return read<NadamBody, NadamOptions>(config, at);
-  }
-  unknown_name(where, "optimizer", name, "SGD, RMSprop, Adagrad, Adadelta, Adam, Adamax, Nadam");
+  const NamedConfig given(j, where);
+  if (const auto own = custom_object(&LoadOptions::custom_optimizers, given)) return *own;
+  return of_keras(given, where);
 }
 
 Optimizer SGD(const SGDOptions& o) { return Optimizer(std::make_shared<SgdBody>(o)); }

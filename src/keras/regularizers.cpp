@@ -5,8 +5,8 @@
 #include "horngate/ops/elementwise.h"
 #include "horngate/ops/linalg.h"
 #include "horngate/ops/values.h"
+#include "keras/custom.h"
 #include "keras/fields.h"
-#include "keras/named.h"
 
 namespace horngate::keras {
 
@@ -58,12 +58,12 @@ Regularizer l1(double l) { return L1L2(l, 0); }
 Regularizer l2(double l) { return L1L2(0, l); }
 Regularizer l1_l2(double l1, double l2) { return L1L2(l1, l2); }
 
-Regularizer::Regularizer(const char* name) : Regularizer(from(name, "regularizer")) {}
+namespace {
 
-Regularizer Regularizer::from(const Json& j, const std::string& where) {
-  if (j.is_null()) return {};
-  const auto [name, c] = NamedConfig(j, where);
-  const auto given = [&c = c, &where](const char* field, double standard) {
+Regularizer regularizer_of_keras(const NamedConfig& entry, const std::string& where) {
+  const std::string& name = entry.name;
+  const Json& c = entry.config;
+  const auto given = [&](const char* field, double standard) {
     const Json* found = c.find(field);
     return found ? found->as_number(where) : standard;
   };
@@ -73,7 +73,23 @@ Regularizer Regularizer::from(const Json& j, const std::string& where) {
   }
   if (name == "l1" || name == "L1") return l1(given(c.find("l") ? "l" : "l1", 0.01));
   if (name == "l2" || name == "L2") return l2(given(c.find("l") ? "l" : "l2", 0.01));
-  unknown_name(where, "regularizer", name, "L1L2, l1, l2, l1_l2");
+  unknown_name(where, "regularizer", name, "L1L2, l1, l2, l1_l2",
+               custom_hint("custom_regularizers"));
+}
+
+}  // namespace
+
+Regularizer::Regularizer(const char* name)
+    : Regularizer(regularizer_of_keras({name, "regularizer"}, "regularizer")) {}
+
+Regularizer::Regularizer(const std::string& name, Call call)
+    : Named(own_name(kClassName, name, is_of_keras(regularizer_of_keras, name)), std::move(call)) {}
+
+Regularizer Regularizer::from(const Json& j, const std::string& where) {
+  if (j.is_null()) return {};
+  const NamedConfig given(j, where);
+  if (const auto own = custom_named(&LoadOptions::custom_regularizers, j, given)) return *own;
+  return regularizer_of_keras(given, where);
 }
 
 WeightConstraint MaxNorm(const MaxNormOptions& o) {
@@ -99,11 +115,9 @@ WeightConstraint MinMaxNorm(const MinMaxNormOptions& o) {
           }};
 }
 
-WeightConstraint::WeightConstraint(const char* name) : WeightConstraint(from(name, "constraint")) {}
+namespace {
 
-WeightConstraint WeightConstraint::from(const Json& j, const std::string& where) {
-  if (j.is_null()) return {};
-  const NamedConfig given(j, where);
+WeightConstraint constraint_of_keras(const NamedConfig& given, const std::string& where) {
   const Json& c = given.config;
   if (given.is({"MaxNorm", "max_norm", "maxnorm"})) {
     MaxNormOptions o = options_from<MaxNormOptions>(c, where);
@@ -115,7 +129,23 @@ WeightConstraint WeightConstraint::from(const Json& j, const std::string& where)
     return UnitNorm(options_from<UnitNormArguments>(c, where).axis);
   if (given.is({"MinMaxNorm", "min_max_norm"}))
     return MinMaxNorm(options_from<MinMaxNormOptions>(c, where));
-  unknown_name(where, "constraint", given.name, "MaxNorm, NonNeg, UnitNorm, MinMaxNorm");
+  unknown_name(where, "constraint", given.name, "MaxNorm, NonNeg, UnitNorm, MinMaxNorm",
+               custom_hint("custom_constraints"));
+}
+
+}  // namespace
+
+WeightConstraint::WeightConstraint(const char* name)
+    : WeightConstraint(constraint_of_keras({name, "constraint"}, "constraint")) {}
+
+WeightConstraint::WeightConstraint(const std::string& name, Call call)
+    : Named(own_name(kClassName, name, is_of_keras(constraint_of_keras, name)), std::move(call)) {}
+
+WeightConstraint WeightConstraint::from(const Json& j, const std::string& where) {
+  if (j.is_null()) return {};
+  const NamedConfig given(j, where);
+  if (const auto own = custom_named(&LoadOptions::custom_constraints, j, given)) return *own;
+  return constraint_of_keras(given, where);
 }
 
 }  // namespace horngate::keras

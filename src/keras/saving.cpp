@@ -8,6 +8,7 @@
 #include "files/hdf5_writer.h"
 #include "files/safetensors.h"
 #include "keras/convert_weights.h"
+#include "keras/custom.h"
 #include "keras/fields.h"
 #include "keras/network.h"
 #include "keras/no_initializers.h"
@@ -161,7 +162,7 @@ PerOutput<T> read_per_output(const Json* j, const F& read) {
   return read(*j);
 }
 
-MetricChoices read_metrics(const Json* j, const LoadOptions& options, const std::string& where) {
+MetricChoices read_metrics(const Json* j, const std::string& where) {
   if (!j || j->is_null()) return {};
   const auto one = [&](const Json& item) {
     if (item.is_null())
@@ -169,10 +170,6 @@ MetricChoices read_metrics(const Json* j, const LoadOptions& options, const std:
           where +
           ": a callable was saved without a name; load it with compile = false, or save it as "
           "keras::Metric(\"name\", f).");
-    if (item.is_string())
-      if (const auto found = options.custom_metrics.find(item.as_string(where));
-          found != options.custom_metrics.end())
-        return found->second;
     return Metric::from(item, where);
   };
   const auto list_of = [&](const Json& item) {
@@ -194,20 +191,13 @@ MetricChoices read_metrics(const Json* j, const LoadOptions& options, const std:
   return named;
 }
 
-CompileOptions read_training(const Json& config, const LoadOptions& options,
-                             const std::string& where) {
+CompileOptions read_training(const Json& config, const std::string& where) {
   CompileOptions o;
   o.optimizer = Optimizer::from(config.at("optimizer_config", where), where);
-  o.loss = read_per_output<Loss>(config.find("loss"), [&](const Json& j) {
-    if (j.is_string())
-      if (const auto found = options.custom_losses.find(j.as_string(where));
-          found != options.custom_losses.end())
-        return found->second;
-    return Loss::from(j, where);
-  });
-  o.metrics = read_metrics(config.find("metrics"), options, where + ": metrics");
-  o.weighted_metrics =
-      read_metrics(config.find("weighted_metrics"), options, where + ": weighted_metrics");
+  o.loss = read_per_output<Loss>(config.find("loss"),
+                                 [&](const Json& j) { return Loss::from(j, where); });
+  o.metrics = read_metrics(config.find("metrics"), where + ": metrics");
+  o.weighted_metrics = read_metrics(config.find("weighted_metrics"), where + ": weighted_metrics");
   o.loss_weights = read_per_output<double>(config.find("loss_weights"), [&](const Json& j) {
     return j.as_number(where + ": loss_weights");
   });
@@ -321,6 +311,7 @@ void Model::load_weights(const std::string& path, const LoadWeightsOptions& opti
 }
 
 Model load_model(const std::string& path, const LoadOptions& options) {
+  const CustomScope custom(options);
   const hdf5::Group root = hdf5::open(path);
   if (!root.has_attribute("model_config"))
     throw ValueError(
@@ -348,8 +339,8 @@ Model load_model(const std::string& path, const LoadOptions& options) {
   if (!options.compile || !root.has_attribute("training_config")) return model;
 
   const std::string training = path + ": training_config";
-  const CompileOptions compiled = read_training(
-      Json::parse(root.attribute("training_config").text(), training), options, training);
+  const CompileOptions compiled =
+      read_training(Json::parse(root.attribute("training_config").text(), training), training);
   try {
     model.compile(compiled);
   } catch (const ValueError& e) {

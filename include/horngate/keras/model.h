@@ -193,7 +193,7 @@ class HORNGATE_API Model : public Layer {
   Layer get_layer(std::string_view name) const;
   /// The table that Keras prints.
   std::string summary(const SummaryOptions& options = {}) const;
-  /// The structure, without weights, for model_from_json here and in Python.
+  /// The structure, without weights, for model_from_json here and in Python. ValueError for callables without a name.
   std::string to_json() const;
   /// The graph in Graphviz's language.
   std::string to_dot(const PlotOptions& options = {}) const;

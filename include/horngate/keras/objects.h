@@ -19,19 +19,29 @@ namespace horngate::keras {
 
 namespace detail {
 
+/// ValueError: a callable without a name cannot be in a configuration, because nothing could read it back.
+HORNGATE_API void refuse_nameless(const char* class_name);
+
 /// A function with the name or configuration that files have for it.
-template <class Result, class... Arguments>
+template <class Self, class Result, class... Arguments>
 class Named {
  public:
   using Call = std::function<Result(Arguments...)>;
 
   Named() = default;
-  Named(Json config, Call call)
+  /// A callable with the configuration that files get: a name, or {"class_name": .., "config": ..}.
+  template <std::same_as<Json> J>
+  Named(J config, Call call)
       : shared_(std::make_shared<const Shared>(Shared{std::move(config), std::move(call)})) {}
   explicit operator bool() const { return shared_ != nullptr; }
   Result operator()(Arguments... arguments) const { return shared_->call(arguments...); }
-  /// A name, or {"class_name": .., "config": ..}; null for none and for callables without a name.
-  Json config() const { return shared_ ? shared_->config : Json(); }
+  /// A name, or {"class_name": .., "config": ..}; null for none. ValueError for a callable without a name.
+  Json config() const {
+    if (is_nameless()) refuse_nameless(Self::kClassName);
+    return shared_ ? shared_->config : Json();
+  }
+  /// Whether it is a callable without a name: a model with one runs, but cannot be saved.
+  bool is_nameless() const { return shared_ && shared_->config.is_null(); }
 
  private:
   struct Shared {
@@ -43,22 +53,31 @@ class Named {
 
 }  // namespace detail
 
-/// A function of one tensor: "relu", or [](const K::Tensor& x) { return x * K::sigmoid(x); }.
-class HORNGATE_API ActivationFunction : public detail::Named<Tensor, const Tensor&> {
+/// A function of one tensor: "relu", or [](const K::Tensor& x) { return x * K::sigmoid(x); }. Models that are saved have
+/// callables by their names: keras::ActivationFunction("my_swish", f), and load_model takes them from
+/// LoadOptions::custom_activations.
+class HORNGATE_API ActivationFunction
+    : public detail::Named<ActivationFunction, Tensor, const Tensor&> {
  public:
+  static constexpr const char* kClassName = "ActivationFunction";
+  using Named::Named;
   ActivationFunction() = default;  // none, which is "linear"
   ActivationFunction(const char* name);
   ActivationFunction(const std::string& name) : ActivationFunction(name.c_str()) {}
   template <class F>
     requires std::is_invocable_r_v<Tensor, const F&, const Tensor&>
   ActivationFunction(F call) : Named(Json(), std::move(call)) {}
+  /// A callable with a name, which files have. Not one of Keras's names.
+  ActivationFunction(const std::string& name, Call call);
   /// From a configuration.
   static ActivationFunction from(const Json& config, const std::string& where);
 };
 
-/// First values of a weight, by its shape: "glorot_uniform", keras::RandomNormal({.stddev = 0.1}).
-class HORNGATE_API Initializer : public detail::Named<Array, const Shape&, DType> {
+/// First values of a weight, by its shape: "glorot_uniform", keras::RandomNormal({.stddev = 0.1}), or a callable, with a
+/// name if the model is to be saved: keras::Initializer("ramp", f), and LoadOptions::custom_initializers.
+class HORNGATE_API Initializer : public detail::Named<Initializer, Array, const Shape&, DType> {
  public:
+  static constexpr const char* kClassName = "Initializer";
   using Named::Named;
   Initializer() = default;
   Initializer(const char* name);
@@ -66,30 +85,41 @@ class HORNGATE_API Initializer : public detail::Named<Array, const Shape&, DType
   template <class F>
     requires std::is_invocable_r_v<Array, const F&, const Shape&, DType>
   Initializer(F call) : Named(Json(), std::move(call)) {}
+  /// A callable with a name, which files have. Not one of Keras's names.
+  Initializer(const std::string& name, Call call);
   static Initializer from(const Json& config, const std::string& where);
 };
 
-/// A loss of a weight or an activity: "l2", keras::l1(0.01).
-class HORNGATE_API Regularizer : public detail::Named<Tensor, const Tensor&> {
+/// A loss of a weight or an activity: "l2", keras::l1(0.01), or a callable, with a name if the model is to be saved:
+/// keras::Regularizer("cubes", f), and LoadOptions::custom_regularizers.
+class HORNGATE_API Regularizer : public detail::Named<Regularizer, Tensor, const Tensor&> {
  public:
+  static constexpr const char* kClassName = "Regularizer";
   using Named::Named;
   Regularizer() = default;
   Regularizer(const char* name);
   template <class F>
     requires std::is_invocable_r_v<Tensor, const F&, const Tensor&>
   Regularizer(F call) : Named(Json(), std::move(call)) {}
+  /// A callable with a name, which files have. Not one of Keras's names.
+  Regularizer(const std::string& name, Call call);
   static Regularizer from(const Json& config, const std::string& where);
 };
 
-/// What a weight must be after each step of an optimizer: "non_neg", keras::MaxNorm({.max_value = 3}).
-class HORNGATE_API WeightConstraint : public detail::Named<Tensor, const Tensor&> {
+/// What a weight must be after each step of an optimizer: "non_neg", keras::MaxNorm({.max_value = 3}), or a callable,
+/// with a name if the model is to be saved: keras::WeightConstraint("halved", f), and LoadOptions::custom_constraints.
+class HORNGATE_API WeightConstraint
+    : public detail::Named<WeightConstraint, Tensor, const Tensor&> {
  public:
+  static constexpr const char* kClassName = "WeightConstraint";
   using Named::Named;
   WeightConstraint() = default;
   WeightConstraint(const char* name);
   template <class F>
     requires std::is_invocable_r_v<Tensor, const F&, const Tensor&>
   WeightConstraint(F call) : Named(Json(), std::move(call)) {}
+  /// A callable with a name, which files have. Not one of Keras's names.
+  WeightConstraint(const std::string& name, Call call);
   static WeightConstraint from(const Json& config, const std::string& where);
 };
 

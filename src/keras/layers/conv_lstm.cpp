@@ -27,7 +27,7 @@ void fields(V& v, Like<ConvLSTM2DCellArguments> auto& a) {
 }
 
 /// Gates in the order input, forget, new state, output.
-class ConvLSTM2DCellBody final : public CellOf<ConvLSTM2DCellArguments> {
+class ConvLSTM2DCellBody final : public CellOf<ConvLSTM2DCellArguments, ConvLSTM2DCellBody> {
  public:
   explicit ConvLSTM2DCellBody(ConvLSTM2DCellArguments a) : CellOf(std::move(a)) {
     check_units("ConvLSTM2DCell", "filters", o.filters);

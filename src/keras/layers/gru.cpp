@@ -17,7 +17,7 @@ void fields(V& v, Like<GRUCellArguments> auto& a) {
 }
 
 /// Gates in the order update, reset, new state.
-class GRUCellBody final : public CellOf<GRUCellArguments> {
+class GRUCellBody final : public CellOf<GRUCellArguments, GRUCellBody> {
  public:
   explicit GRUCellBody(GRUCellArguments a) : CellOf(std::move(a)) {
     check_units("GRUCell", "units", o.units);

@@ -17,7 +17,7 @@ void fields(V& v, Like<LSTMCellArguments> auto& a) {
 }
 
 /// Gates in the order input, forget, new state, output.
-class LSTMCellBody final : public CellOf<LSTMCellArguments> {
+class LSTMCellBody final : public CellOf<LSTMCellArguments, LSTMCellBody> {
  public:
   explicit LSTMCellBody(LSTMCellArguments a) : CellOf(std::move(a)) {
     check_units("LSTMCell", "units", o.units);

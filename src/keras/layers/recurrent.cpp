@@ -72,7 +72,17 @@ Tensor gate(const Tensor& x, int64_t size, int64_t i) {
   return getitem(x, {Ellipsis, Slice{.start = size * i, .stop = size * (i + 1)}});
 }
 
+Initializer SeedsAnew::anew(const Initializer& initializer) {
+  if (!initializer || initializer.is_nameless()) return initializer;
+  try {
+    return Initializer::from(initializer.config(), "");
+  } catch (const ValueError&) {
+    return initializer;  // the user's own
+  }
+}
+
 Initializer for_gates(const Initializer& initializer) {
+  if (initializer.is_nameless()) return initializer;
   const Json config = initializer.config();
   const Json* name = config.find("class_name");
   if (!name || *name != Json("Identity")) return initializer;

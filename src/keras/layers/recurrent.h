@@ -128,12 +128,38 @@ std::shared_ptr<Cell> cell_from(const Json& description, const LoadContext& cont
 
 // ---- Keras's own cells
 
-template <class Arguments>
+/// Initializers with a seed begin anew, as in a layer that is made from the configuration of another.
+struct SeedsAnew {
+  template <class T>
+  void operator()(const char*, T& value) {
+    if constexpr (std::is_same_v<T, Initializer>) value = anew(value);
+  }
+  template <class T>
+  void required(const char* name, T& value) {
+    (*this)(name, value);
+  }
+  void must_be(const char*, const Json&) {}
+
+ private:
+  static Initializer anew(const Initializer& initializer);
+};
+
+/// The class of the cell itself comes second.
+template <class Arguments, class B>
 class CellOf : public Cell {
  public:
   using ArgumentsType = Arguments;
   explicit CellOf(Arguments arguments) : o(std::move(arguments)) { normalise(o.options); }
   Json config() const override { return config_of(o); }
+  // Not from the configuration, which does not have callables.
+  std::shared_ptr<Cell> copy() const override {
+    Arguments arguments = o;
+    SeedsAnew seeds;
+    fields(seeds, arguments);
+    auto other = std::make_shared<B>(std::move(arguments));
+    other->set_options({.name = name(), .trainable = trainable(), .dtype = dtype()});
+    return other;
+  }
   void begin() override { dropped_.clear(), recurrent_dropped_.clear(); }
 
  protected:

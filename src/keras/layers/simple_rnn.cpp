@@ -14,7 +14,7 @@ void fields(V& v, Like<SimpleRNNCellArguments> auto& a) {
   cell_fields(v, a.options);
 }
 
-class SimpleRNNCellBody final : public CellOf<SimpleRNNCellArguments> {
+class SimpleRNNCellBody final : public CellOf<SimpleRNNCellArguments, SimpleRNNCellBody> {
  public:
   explicit SimpleRNNCellBody(SimpleRNNCellArguments a) : CellOf(std::move(a)) {
     check_units("SimpleRNNCell", "units", o.units);

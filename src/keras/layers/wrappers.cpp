@@ -17,6 +17,15 @@ Json described(const Body& layer) {
   return class_config(layer.class_name().c_str(), layer.full_config());
 }
 
+/// Null for a layer with a callable that has no name: to say so has time until somebody asks.
+Json described_if_possible(const Body& layer) {
+  try {
+    return described(layer);
+  } catch (const ValueError&) {
+    return {};
+  }
+}
+
 // ---- TimeDistributed
 
 /// Whether it is trained is up to the layer inside.
@@ -132,7 +141,7 @@ class BidirectionalBody final : public Body {
  public:
   BidirectionalBody(std::shared_ptr<RecurrentBody> layer, std::shared_ptr<RecurrentBody> reversed,
                     std::optional<std::string> merge_mode, Arrays weights)
-      : description_(described(*layer)),
+      : description_(described_if_possible(*layer)),
         forward_(std::move(layer)),
         backward_(std::move(reversed)),
         merge_mode_(std::move(merge_mode)),
@@ -162,7 +171,7 @@ class BidirectionalBody final : public Body {
   }
   Json config() const override {
     Json config;
-    config.set("layer", description_);
+    config.set("layer", description_.is_null() ? described(*forward_) : description_);
     config.set("merge_mode", to_json(merge_mode_));
     if (const auto& n = forward_->num_constants()) config.set("num_constants", *n);
     return config;

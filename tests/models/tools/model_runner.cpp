@@ -35,6 +35,69 @@ Json history_of(const History& history) {
   return j;
 }
 
+/// The optimizer of test_keras_custom.py.
+struct Signs : OptimizerBody {
+  Signs(double given, int64_t seen) : rate(given) {
+    steps = variable(Array(seen), {.dtype = DType::int64});
+  }
+  double rate;
+  Variable steps;
+  std::string class_name() const override { return "Signs"; }
+  Json config() const override {
+    Json config;
+    config.set("rate", rate);
+    return config;
+  }
+  std::vector<Update> get_updates(const Tensor& loss,
+                                  const std::vector<Variable>& params) override {
+    const Tensors grads = gradients_of(loss, params);
+    std::vector<Update> updates{update_add(steps, 1)};
+    weights_ = {steps};
+    for (size_t i = 0; i < params.size(); ++i) {
+      const Variable speed = variable(Array::zeros(floatx(), params[i].shape().dims()));
+      weights_.push_back(speed);
+      const Tensor now = 0.5 * speed + rate * sign(grads[i]);
+      updates.push_back(update(speed, now));
+      updates.push_back(update(params[i], params[i] - now));
+    }
+    return updates;
+  }
+};
+
+/// What test_keras_custom.py has in Python under the same names.
+LoadOptions python_objects() {
+  const auto cubes = [](const Tensor& w) { return sum(abs(w * w * w)); };
+  const auto mean_power = [](double p) {
+    return [p](const Tensor& y_true, const Tensor& y_pred) {
+      return mean(pow(abs(y_true - y_pred), p), {.axis = -1});
+    };
+  };
+  return {.custom_losses = {{"far", mean_power(3)},
+                            {"Far",
+                             [=](const Json& c) {
+                               return Loss("far", mean_power(c.at("p", "Far").as_number("p")));
+                             }}},
+          .custom_metrics = {{"near", mean_power(1)}, {"Near", mean_power(1)}},
+          .custom_optimizers = {{"Signs",
+                                 [](const Json& c) {
+                                   return Optimizer(std::make_shared<Signs>(
+                                       c.at("rate", "Signs").as_number("rate"), 0));
+                                 }}},
+          .custom_activations = {{"doubled", [](const Tensor& x) { return 2 * x; }}},
+          .custom_initializers = {{"threes",
+                                   [](const Shape& shape, DType dtype) {
+                                     return Array::full(dtype, shape.dims(), 3);
+                                   }}},
+          .custom_regularizers = {{"cubes", cubes},
+                                  {"Powers",
+                                   [](const Json& c) {
+                                     const double p = c.at("p", "Powers").as_number("p");
+                                     return Regularizer(
+                                         [p](const Tensor& w) { return sum(pow(abs(w), p)); });
+                                   }}},
+          .custom_constraints = {{"halved", [](const Tensor& w) { return 0.5 * w; }}}};
+}
+
 /// {"class_name": .., "config": {..}}, options as Keras names them. `events` gets what a LambdaCallback sees.
 Callback callback_from(const Json& j, std::shared_ptr<Json::List> events) {
   const std::string& name = j.at("class_name", "callback").as_string("class_name");
@@ -104,7 +167,10 @@ class Runner {
           const double scale = value.as_number("scale");
           lambdas.emplace(name, [scale](const Tensors& x) { return x[0] + x[1] * scale; });
         }
-      model_ = load_model(text("path"), {.lambdas = lambdas, .compile = flag("compile", true)});
+      LoadOptions o = flag("custom", false) ? python_objects() : LoadOptions();
+      o.lambdas = lambdas;
+      o.compile = flag("compile", true);
+      model_ = load_model(text("path"), o);
       return {};
     }
     if (what == "floatx") {
@@ -112,6 +178,8 @@ class Runner {
       from_json(step.at("dtype", "step"), floatx, "dtype");
       return set_floatx(floatx), Json();
     }
+    if (what == "from_json" && flag("custom", false))
+      return model_ = model_from_json(text("text"), python_objects()), Json();
     if (what == "from_json") return model_ = model_from_json(text("text")), Json();
     if (what == "to_json") return model_.to_json();
     if (what == "save")
