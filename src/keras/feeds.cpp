@@ -97,16 +97,7 @@ Feeds Feeds::pick(std::span<const int64_t> numbers) const {
 }
 
 Arrays Trainer::standardize_inputs(const char* function, const Data& x) {
-  if (!network_.has_graph()) {
-    const Arrays* list = x.list();
-    if (!list || list->size() != 1)
-      throw ValueError(std::string(function) +
-                       ": a Sequential without input_shape needs one array to begin with.");
-    Ints dims = (*list)[0].dims();
-    if (!dims.empty()) dims[0] = Shape::kUnknown;
-    network_.build_for(Shape(dims));
-    if (is_compiled_) compile(options_);
-  }
+  ensure_graph(function, x);
   const std::vector<std::string> names = network_.input_names();
   Arrays inputs = in_order(function, "x", x, names);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -120,7 +111,7 @@ Arrays Trainer::standardize_inputs(const char* function, const Data& x) {
 
 Feeds Trainer::standardize(const char* function, const Data& x, const Data& y,
                            const Data& sample_weight, const ClassWeightChoices& class_weight) {
-  if (!is_compiled_)
+  if (!is_compiled())
     throw RuntimeError(std::string(function) +
                        ": the model must be compiled first: model.compile({.loss = ..}).");
   Feeds feeds;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "keras/names.h"
 #include "keras/trainer.h"
@@ -128,6 +129,20 @@ void gather(std::vector<Arrays>& parts, const Arrays& results) {
   for (size_t i = 0; i < results.size(); ++i) parts[i].push_back(results[i]);
 }
 
+/// The generator of a model that may not know its shapes yet: then the first batch tells them, and is given again.
+Generator begun(const char* function, Trainer& trainer, const Generator& generator) {
+  if (trainer.has_graph()) return generator;
+  std::optional<Batch> first = generator();
+  if (!first)
+    throw ValueError(std::string(function) +
+                     ": a Sequential without input_shape needs a batch to begin with; the "
+                     "generator gave none.");
+  trainer.ensure_graph(function, first->x);
+  return [first = std::move(first), &generator]() mutable {
+    return first ? std::exchange(first, std::nullopt) : generator();
+  };
+}
+
 Arrays joined(const std::vector<Arrays>& parts) {
   Arrays all;
   for (const Arrays& part : parts) all.push_back(joined(part));
@@ -184,7 +199,7 @@ History Model::fit(const Data& x, const Data& y, const FitOptions& o) const {
   });
 }
 
-History Model::fit_generator(const Generator& generator, const FitGeneratorOptions& o) const {
+History Model::fit_generator(const Generator& given, const FitGeneratorOptions& o) const {
   check_positive("fit_generator", "steps_per_epoch", o.steps_per_epoch);
   check_positive("fit_generator", "validation_freq", o.validation_freq);
   Trainer& t = trainer();
@@ -192,6 +207,8 @@ History Model::fit_generator(const Generator& generator, const FitGeneratorOptio
   if (o.validation_data)
     kept = t.standardize("fit_generator", o.validation_data->x, o.validation_data->y,
                          o.validation_data->sample_weight, {});
+  (void)t.options();  // compiled
+  const Generator generator = begun("fit_generator", t, given);
   Epochs epochs(*this, t, o.callbacks,
                 {.epochs = o.epochs,
                  .steps = o.steps_per_epoch,
@@ -223,9 +240,11 @@ std::vector<double> Model::evaluate(const Data& x, const Data& y, const Evaluate
   return t.evaluate(t.standardize("evaluate", x, y, o.sample_weight, {}), o.batch_size);
 }
 
-std::vector<double> Model::evaluate_generator(const Generator& generator, int64_t steps) const {
+std::vector<double> Model::evaluate_generator(const Generator& given, int64_t steps) const {
   check_positive("evaluate_generator", "steps", steps);
   Trainer& t = trainer();
+  (void)t.options();  // compiled
+  const Generator generator = begun("evaluate_generator", t, given);
   t.reset_metrics();
   Means means(t.names().size());
   for (int64_t i = 0; i < steps; ++i) {

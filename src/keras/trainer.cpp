@@ -48,7 +48,7 @@ Tensor masked(const Tensor& weights, const Tensor& mask, DType dtype) {
 }  // namespace
 
 const CompileOptions& Trainer::options() const {
-  if (!is_compiled_) throw RuntimeError("model " + network_.name() + " must be compiled first.");
+  if (!is_compiled()) throw RuntimeError("model " + network_.name() + " must be compiled first.");
   return options_;
 }
 
@@ -65,7 +65,42 @@ std::string Trainer::unique_name(const std::string& name, const Output& output) 
   return result;
 }
 
+std::unique_lock<std::mutex> Trainer::until_built() const {
+  return has_graph_ ? std::unique_lock<std::mutex>() : std::unique_lock(build_mutex_);
+}
+
+bool Trainer::is_compiled() const {
+  const auto lock = until_built();
+  return is_compiled_;
+}
+
+bool Trainer::has_graph() const {
+  const auto lock = until_built();
+  return network_.has_graph();
+}
+
+void Trainer::ensure_graph(const char* function, const Data& x) {
+  if (has_graph_) return;
+  const std::lock_guard lock(build_mutex_);
+  if (!network_.has_graph()) {
+    const Arrays* list = x.list();
+    if (!list || list->size() != 1)
+      throw ValueError(std::string(function) +
+                       ": a Sequential without input_shape needs one array to begin with.");
+    Ints dims = (*list)[0].dims();
+    if (!dims.empty()) dims[0] = Shape::kUnknown;
+    network_.build_for(Shape(dims));
+    if (is_compiled_) compile_now(options_);
+  }
+  has_graph_ = true;
+}
+
 void Trainer::compile(const CompileOptions& options) {
+  const auto lock = until_built();
+  compile_now(options);
+}
+
+void Trainer::compile_now(const CompileOptions& options) {
   // A Sequential that knows no shapes yet is compiled when it does.
   if (!network_.has_graph()) {
     options_ = options;
@@ -201,8 +236,13 @@ Function Trainer::make_step(bool trains) {
 }
 
 std::vector<double> Trainer::run(bool trains, const Feeds& batch) {
-  Function& step = trains ? train_ : test_;
-  if (!step.impl()) step = make_step(trains);
+  Function step;
+  {
+    const std::lock_guard lock(step_mutex_);
+    Function& kept = trains ? train_ : test_;
+    if (!kept.impl()) kept = make_step(trains);
+    step = kept;
+  }
   Arrays fed;
   fed.reserve(batch.inputs.size() + 2 * batch.targets.size() + 1);
   for (const Arrays* list : {&batch.inputs, &batch.targets, &batch.weights})
@@ -215,6 +255,7 @@ std::vector<double> Trainer::run(bool trains, const Feeds& batch) {
 }
 
 void Trainer::prepare() {
+  const std::lock_guard lock(step_mutex_);
   if (!train_.impl()) train_ = make_step(true);
 }
 
@@ -222,6 +263,7 @@ std::vector<double> Trainer::train(const Feeds& batch) { return run(true, batch)
 std::vector<double> Trainer::test(const Feeds& batch) { return run(false, batch); }
 
 std::vector<double> Trainer::evaluate(const Feeds& data, int64_t batch_size) {
+  const std::lock_guard lock(evaluate_mutex_);
   reset_metrics();
   std::vector<double> result(names().size(), 0.0);
   for (int64_t begin = 0; begin < data.samples; begin += batch_size) {

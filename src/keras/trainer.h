@@ -31,7 +31,7 @@ class Trainer {
   explicit Trainer(Network& network) : network_(network) {}
 
   void compile(const CompileOptions& options);
-  bool is_compiled() const { return is_compiled_; }
+  bool is_compiled() const;
   const CompileOptions& options() const;
   const std::vector<std::string>& names() const;
   void add_loss(const Tensor& loss) { losses_.push_back(loss); }
@@ -42,13 +42,16 @@ class Trainer {
   Feeds standardize(const char* function, const Data& x, const Data& y, const Data& sample_weight,
                     const ClassWeightChoices& class_weight);
   Arrays standardize_inputs(const char* function, const Data& x);
+  /// The graph of a Sequential that knows no shapes yet, from the first data. Of several threads one makes it.
+  void ensure_graph(const char* function, const Data& x);
+  bool has_graph() const;
 
   /// Makes the training step, and with it the optimizer's state.
   void prepare();
   /// One step; the values of names().
   std::vector<double> train(const Feeds& batch);
   std::vector<double> test(const Feeds& batch);
-  /// All of it, in batches; metrics begin anew.
+  /// All of it, in batches; metrics begin anew. Threads take turns, because they share the metrics.
   std::vector<double> evaluate(const Feeds& data, int64_t batch_size);
   Arrays predict(const Arrays& inputs);
   void reset_metrics();
@@ -65,6 +68,9 @@ class Trainer {
     Tensor target = {}, sample_weight = {};
     std::vector<Metric> metrics = {}, weighted = {};
   };
+  /// While the first data may still make the graph, so that nobody sees half of it.
+  std::unique_lock<std::mutex> until_built() const;
+  void compile_now(const CompileOptions& options);
   void check_metrics(const MetricChoices& choices) const;
   /// Those of one output, resolved and named.
   void choose_metrics(size_t output, const MetricChoices& choices, std::vector<Metric>& chosen);
@@ -75,6 +81,8 @@ class Trainer {
                     const Array& given, const ClassWeights& classes) const;
 
   Network& network_;
+  std::atomic<bool> has_graph_{false};  // false: not known
+  mutable std::mutex build_mutex_;
   CompileOptions options_;
   bool is_compiled_ = false;
   std::vector<Variable> trained_;  // as it was when the model was compiled
@@ -84,10 +92,9 @@ class Trainer {
   std::vector<std::string> names_;
   Tensor total_loss_;
   std::vector<Update> metric_updates_;
-  Tensors results_;        // the loss, then metrics after their updates
-  Function train_, test_;  // made when they are first needed
-  std::mutex predict_mutex_;
-  Function predict_;
+  Tensors results_;  // the loss, then metrics after their updates
+  std::mutex step_mutex_, predict_mutex_, evaluate_mutex_;
+  Function train_, test_, predict_;  // made when they are first needed
 };
 
 }  // namespace horngate::keras

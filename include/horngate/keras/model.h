@@ -210,7 +210,7 @@ class HORNGATE_API Model : public Layer {
 
   History fit(const Data& x, const Data& y, const FitOptions& options = {}) const;
   History fit_generator(const Generator& generator, const FitGeneratorOptions& options) const;
-  /// The values of metrics_names.
+  /// The values of metrics_names. Calls from several threads take turns.
   std::vector<double> evaluate(const Data& x, const Data& y,
                                const EvaluateOptions& options = {}) const;
   std::vector<double> evaluate_generator(const Generator& generator, int64_t steps) const;
