@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "files/safetensors.h"
 #include "keras/convert_weights.h"
 
 namespace horngate::keras {
@@ -80,28 +79,64 @@ SavedWeights read_h5_weights(const std::string& file, const hdf5::Group& group) 
   return saved;
 }
 
-SavedWeights read_safetensors_weights(const std::string& file) {
-  const auto reader = std::make_shared<safetensors::Reader>(file);
-  SavedWeights saved{.file = file, .keras_version = "2.3.1", .backend = "tensorflow"};
-  // Tensors are "layer|weight" in the order of layers; names of weights have slashes themselves.
-  const auto found = reader->metadata().find("layers");
-  if (found == reader->metadata().end())
-    throw ValueError(file + ": has no metadata \"layers\", so it was not written by save_weights.");
-  const Json order = Json::parse(found->second, file + ": layers");
-  for (const Json& entry : order.as_list(file + ": layers")) {
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : path_(path), reader_(std::make_shared<const safetensors::Reader>(path)) {}
+
+const std::string* SafetensorsFile::metadata(const std::string& name) const {
+  const auto found = reader_->metadata().find(name);
+  return found == reader_->metadata().end() ? nullptr : &found->second;
+}
+
+SavedWeight SafetensorsFile::weight(const std::string& before, const Json& name,
+                                    const std::string& where) {
+  const std::string& text = name.as_string(where);
+  const safetensors::Tensor& tensor = reader_->tensor(before + "|" + text);
+  // Otherwise a small file could ask for much memory.
+  if (!taken_.insert(tensor.name).second)
+    throw ValueError(where + " must have each tensor once; got " + files::shown(tensor.name) +
+                     " twice.");
+  return {text, tensor.dims, [reader = reader_, &tensor] {
+            Array a(tensor.dtype, tensor.dims);
+            reader->read(tensor, {static_cast<std::byte*>(a.raw()), a.nbytes()});
+            return a;
+          }};
+}
+
+SavedWeights SafetensorsFile::weights() {
+  const auto text = [&](const char* name, const char* standard) {
+    const std::string* found = metadata(name);
+    return found ? *found : standard;
+  };
+  SavedWeights saved{.file = path_,
+                     .keras_version = text("keras_version", "2.3.1"),
+                     .backend = text("backend", "tensorflow")};
+  const std::string* layers = metadata("layers");
+  if (!layers)
+    throw ValueError(
+        path_ + ": has no metadata \"layers\", so it was not written by save or save_weights.");
+  const std::string where = path_ + ": layers";
+  const Json order = Json::parse(*layers, where);
+  for (const Json& entry : order.as_list(where)) {
     SavedLayer& layer = saved.layers.emplace_back();
-    layer.name = entry.at("name", file).as_string(file);
-    for (const Json& name : entry.at("weights", file).as_list(file)) {
-      const safetensors::Tensor& tensor = reader->tensor(layer.name + "|" + name.as_string(file));
-      layer.weights.push_back({name.as_string(file), tensor.dims, [reader, &tensor] {
-                                 Array a(tensor.dtype, tensor.dims);
-                                 reader->read(tensor,
-                                              {static_cast<std::byte*>(a.raw()), a.nbytes()});
-                                 return a;
-                               }});
-    }
+    layer.name = entry.at("name", where).as_string(where + ": name");
+    for (const Json& name : entry.at("weights", where).as_list(where + ": weights"))
+      layer.weights.push_back(weight(layer.name, name, where + ": weights"));
   }
   return saved;
+}
+
+std::vector<SavedWeight> SafetensorsFile::list(const std::string& name) {
+  const std::string where = path_ + ": " + name;
+  const std::string* text = metadata(name);
+  if (!text) throw ValueError(where + " is not among the metadata.");
+  std::vector<SavedWeight> result;
+  const Json names = Json::parse(*text, where);
+  for (const Json& entry : names.as_list(where)) result.push_back(weight(name, entry, where));
+  return result;
+}
+
+SavedWeights read_safetensors_weights(const std::string& file) {
+  return SafetensorsFile(file).weights();
 }
 
 namespace {

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "files/hdf5_reader.h"
 #include "files/hdf5_writer.h"
+#include "files/safetensors.h"
 #include "horngate/keras/model.h"
 
 namespace horngate::keras {
@@ -36,6 +39,25 @@ void write_names(files::hdf5::AttributeWriter& to, const std::string& name,
 
 SavedWeights read_h5_weights(const std::string& file, const files::hdf5::Group& group);
 SavedWeights read_safetensors_weights(const std::string& file);
+
+/// A safetensors file of ours. Tensors are "layer|weight", because names of weights have slashes themselves; metadata say
+/// which there are, in which order.
+class SafetensorsFile {
+ public:
+  explicit SafetensorsFile(const std::string& path);
+  /// Null if there is none of that name.
+  const std::string* metadata(const std::string& name) const;
+  SavedWeights weights();
+  /// What metadata call `name`: a list of tensors "name|..".
+  std::vector<SavedWeight> list(const std::string& name);
+
+ private:
+  SavedWeight weight(const std::string& before, const Json& name, const std::string& where);
+
+  std::string path_;
+  std::shared_ptr<const files::safetensors::Reader> reader_;
+  std::set<std::string> taken_;
+};
 
 /// A data set as an array.
 Array read_array(const files::hdf5::Dataset& data);

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <memory>
+#include <optional>
 
 #include "files/hdf5_reader.h"
 #include "files/hdf5_writer.h"
@@ -22,6 +25,7 @@ using namespace files;
 
 // Keras flips kernels when one of two backends is theano and the other is not; ours does not flip.
 constexpr const char* kBackend = "tensorflow";
+constexpr const char* kState = "optimizer_weights";
 
 Bytes bytes_of(const Array& a) { return {static_cast<const std::byte*>(a.raw()), a.nbytes()}; }
 
@@ -231,60 +235,139 @@ Arrays read_state(const hdf5::Group& group) {
 
 bool is_safetensors(const std::string& path) { return path.ends_with(".safetensors"); }
 
-void save_safetensors(const std::string& path, const Layers& layers) {
-  Held held;
-  std::vector<safetensors::Input> tensors;
-  Json::List order;
-  for (const Layer& layer : layers) {
-    const std::vector<Weight> weights = layer.weights();
-    const std::vector<std::string> names = names_of(weights);
-    held.push_back(values_of(weights));
-    Json entry;
-    entry.set("name", layer.name());
-    entry.set("weights", to_json(names));
-    order.push_back(entry);
+/// A file of safetensors to write.
+struct SafetensorsDraft {
+  std::vector<safetensors::Input> tensors = {};
+  safetensors::Metadata metadata = {};
+  Held held = {};
+
+  /// Values under their names, with a text before them.
+  void add(const std::string& before, const std::vector<std::string>& names, Arrays values) {
+    held.push_back(std::move(values));
     for (size_t i = 0; i < names.size(); ++i) {
       Array& a = held.back()[i] = held.back()[i].contiguous();
-      tensors.push_back({layer.name() + "|" + names[i], a.dtype(), a.dims(), bytes_of(a)});
+      tensors.push_back({before + "|" + names[i], a.dtype(), a.dims(), bytes_of(a)});
     }
   }
-  safetensors::save(path, std::move(tensors), {{"layers", Json(order).dump()}});
+  template <class F>
+  void add_layers(const Layers& layers, const F& weights_of) {
+    Json::List order;
+    for (const Layer& layer : layers) {
+      const std::vector<Weight> weights = weights_of(layer.body());
+      const std::vector<std::string> names = names_of(weights);
+      Json entry;
+      entry.set("name", layer.name());
+      entry.set("weights", to_json(names));
+      order.push_back(entry);
+      add(layer.name(), names, values_of(weights));
+    }
+    metadata["layers"] = Json(order).dump();
+  }
+};
+
+/// The optimizer's state as files name it; empty before the first step.
+std::vector<std::string> state_names(const Optimizer& optimizer) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < optimizer.weights().size(); ++i)
+    names.push_back("training/" + optimizer.class_name() + "/variable_" + std::to_string(i) + ":0");
+  return names;
+}
+
+/// What files of both kinds have about a model, by their names.
+std::vector<std::pair<const char*, std::string>> texts_of(const Model& model, bool with_training) {
+  std::vector<std::pair<const char*, std::string>> texts = {
+      {"keras_version", keras_version_for(model.body())},
+      {"backend", kBackend},
+      {"model_config",
+       class_config(model.class_name().c_str(), model.network().full_config()).dump()}};
+  if (with_training)
+    texts.emplace_back("training_config", training_config(model.compiled()).dump());
+  return texts;
+}
+
+void save_h5(const std::string& path, const Model& model, bool with_training) {
+  hdf5::Writer file;
+  Held held;
+  for (const auto& [name, text] : texts_of(model, with_training)) file.root().set_text(name, text);
+  write_weights(file.root().group("model_weights"), model, held);
+  const auto names = with_training ? state_names(model.optimizer()) : std::vector<std::string>();
+  if (!names.empty()) {
+    hdf5::GroupWriter& group = file.root().group("optimizer_weights");
+    held.push_back(model.optimizer().get_weights());
+    for (size_t i = 0; i < names.size(); ++i) {
+      Array& a = held.back()[i] = held.back()[i].contiguous();
+      group.set_data(names[i], a.dtype(), a.dims(), bytes_of(a));
+    }
+    write_names(group, "weight_names", names);
+  }
+  file.save(path);
+}
+
+void save_safetensors(const std::string& path, const Model& model, bool with_training) {
+  SafetensorsDraft file;
+  for (const auto& [name, text] : texts_of(model, with_training)) file.metadata[name] = text;
+  file.add_layers(model.layers(), in_file_order);
+  const auto names = with_training ? state_names(model.optimizer()) : std::vector<std::string>();
+  if (!names.empty()) {
+    file.metadata[kState] = Json(to_json(names)).dump();
+    file.add(kState, names, model.optimizer().get_weights());
+  }
+  safetensors::save(path, std::move(file.tensors), file.metadata);
+}
+
+/// A file of a whole model, of either kind.
+struct SavedModel {
+  std::optional<std::string> model_config = {}, training_config = {};
+  SavedWeights weights = {};
+  std::function<Arrays()> state = {};  // of the optimizer; empty if it has none
+};
+
+SavedModel read_h5(const std::string& path) {
+  SavedModel saved;
+  const hdf5::Group root = hdf5::open(path);
+  const auto text = [&](const char* name, std::optional<std::string>& to) {
+    if (root.has_attribute(name)) to = root.attribute(name).text();
+  };
+  text("model_config", saved.model_config), text("training_config", saved.training_config);
+  if (!saved.model_config) return saved;
+  saved.weights = read_h5_weights(path, root.group("model_weights"));
+  if (root.has("optimizer_weights"))
+    saved.state = [root] { return read_state(root.group("optimizer_weights")); };
+  return saved;
+}
+
+SavedModel read_safetensors(const std::string& path) {
+  SavedModel saved;
+  const auto file = std::make_shared<SafetensorsFile>(path);
+  const auto text = [&](const char* name, std::optional<std::string>& to) {
+    if (const std::string* found = file->metadata(name)) to = *found;
+  };
+  text("model_config", saved.model_config), text("training_config", saved.training_config);
+  if (!saved.model_config) return saved;
+  saved.weights = file->weights();
+  if (file->metadata(kState))
+    saved.state = [file] {
+      Arrays state;
+      for (const SavedWeight& part : file->list(kState)) state.push_back(part.read());
+      return state;
+    };
+  return saved;
 }
 
 }  // namespace
 
 void Model::save(const std::string& path, const SaveOptions& options) const {
-  if (is_safetensors(path))
-    throw ValueError("save: a whole model goes into a .h5 file; " + path +
-                     " would hold weights alone: use save_weights.");
-  hdf5::Writer file;
-  Held held;
-  file.root().set_text("keras_version", keras_version_for(body()));
-  file.root().set_text("backend", kBackend);
-  file.root().set_text("model_config",
-                       class_config(class_name().c_str(), network().full_config()).dump());
-  write_weights(file.root().group("model_weights"), *this, held);
-  if (options.include_optimizer && is_compiled()) {
-    file.root().set_text("training_config", training_config(compiled()).dump());
-    const std::vector<Variable>& state = optimizer().weights();
-    if (!state.empty()) {
-      hdf5::GroupWriter& group = file.root().group("optimizer_weights");
-      std::vector<std::string> names;
-      held.push_back(optimizer().get_weights());
-      for (size_t i = 0; i < state.size(); ++i) {
-        Array& a = held.back()[i] = held.back()[i].contiguous();
-        names.push_back("training/" + optimizer().class_name() + "/variable_" + std::to_string(i) +
-                        ":0");
-        group.set_data(names.back(), a.dtype(), a.dims(), bytes_of(a));
-      }
-      write_names(group, "weight_names", names);
-    }
-  }
-  file.save(path);
+  const bool with_training = options.include_optimizer && is_compiled();
+  if (is_safetensors(path)) return save_safetensors(path, *this, with_training);
+  save_h5(path, *this, with_training);
 }
 
 void Model::save_weights(const std::string& path) const {
-  if (is_safetensors(path)) return save_safetensors(path, layers());
+  if (is_safetensors(path)) {
+    SafetensorsDraft file;
+    file.add_layers(layers(), [](const Body& layer) { return layer.weights(); });
+    return safetensors::save(path, std::move(file.tensors), file.metadata);
+  }
   hdf5::Writer file;
   Held held;
   write_weights(file.root(), *this, held);
@@ -312,14 +395,14 @@ void Model::load_weights(const std::string& path, const LoadWeightsOptions& opti
 
 Model load_model(const std::string& path, const LoadOptions& options) {
   const CustomScope custom(options);
-  const hdf5::Group root = hdf5::open(path);
-  if (!root.has_attribute("model_config"))
+  const SavedModel file = is_safetensors(path) ? read_safetensors(path) : read_h5(path);
+  if (!file.model_config)
     throw ValueError(
         path +
         ": has no model_config: weights alone, perhaps; make the model and use load_weights.");
   const std::string where = path + ": model_config";
-  const Json config = Json::parse(root.attribute("model_config").text(), where);
-  const SavedWeights saved = read_h5_weights(path, root.group("model_weights"));
+  const Json config = Json::parse(*file.model_config, where);
+  const SavedWeights& saved = file.weights;
   std::shared_ptr<Network> network;
   try {
     const NoInitializers scope(saved.elements());
@@ -336,18 +419,18 @@ Model load_model(const std::string& path, const LoadOptions& options) {
   const Model model(network);
   for (const auto& [variable, read] : match_weights(saved, network->layers(), {}))
     set_value(variable, read());
-  if (!options.compile || !root.has_attribute("training_config")) return model;
+  if (!options.compile || !file.training_config) return model;
 
   const std::string training = path + ": training_config";
   const CompileOptions compiled =
-      read_training(Json::parse(root.attribute("training_config").text(), training), training);
+      read_training(Json::parse(*file.training_config, training), training);
   try {
     model.compile(compiled);
   } catch (const ValueError& e) {
     throw ValueError(training + ": " + e.what());
   }
-  if (!root.has("optimizer_weights")) return model;
-  Arrays state = read_state(root.group("optimizer_weights"));
+  if (!file.state) return model;
+  Arrays state = file.state();
   if (saved.keras_version.starts_with("1"))
     state = state_of_keras_1(state, saved, network->layers());
   network->trainer().prepare();

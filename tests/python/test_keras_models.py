@@ -479,6 +479,52 @@ def test_weights_alone(suffix, tmp_path):
             np.testing.assert_array_equal(a, b)
 
 
+def test_whole_models_in_safetensors(tmp_path):
+    """What Keras trained, saved there and loaded again, goes on; the format's own library reads the parts."""
+    safe_open = pytest.importorskip("safetensors").safe_open
+    x, y = data()
+    model = classifier("adam")
+    model.train_on_batch(x, y)
+    first, whole = str(tmp_path / "first.h5"), str(tmp_path / "whole.safetensors")
+    model.save(first)
+    train = {"do": "train", "x": said(x), "y": said(y)}
+    got = run(
+        [
+            {"do": "load", "path": first},
+            {"do": "save", "path": whole},
+            {"do": "load", "path": whole},
+            {"do": "weights"},
+            {"do": "optimizer_weights"},
+            train,
+            train,
+        ],
+        tmp_path,
+    )
+    with safe_open(whole, framework="numpy") as file:
+        metadata = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    assert json.loads(metadata["model_config"])["config"]["name"] == model.name
+    assert json.loads(metadata["training_config"])["optimizer_config"]["class_name"] == "Adam"
+    assert (metadata["keras_version"], metadata["backend"]) == ("2.3.1", "tensorflow")
+    named = [
+        tensors[f"{layer['name']}|{name}"]
+        for layer in json.loads(metadata["layers"])
+        for name in layer["weights"]
+    ]
+    state = [
+        tensors[f"optimizer_weights|{name}"] for name in json.loads(metadata["optimizer_weights"])
+    ]
+    for weights in (named, map(keras_cases.array_of, got[3])):
+        for a, b in zip(weights, model.get_weights(), strict=True):
+            np.testing.assert_array_equal(a, b)
+    for weights in (state, map(keras_cases.array_of, got[4])):
+        for a, b in zip(weights, model.optimizer.get_weights(), strict=True):
+            np.testing.assert_array_equal(a, b)
+    np.testing.assert_allclose(
+        got[5:], [model.train_on_batch(x, y) for _ in range(2)], rtol=1e-5
+    )
+
+
 def test_what_c_saves_keras_reads(tmp_path):
     x, y = data()
     model = classifier("adam")

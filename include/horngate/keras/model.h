@@ -244,7 +244,8 @@ class HORNGATE_API Model : public Layer {
   Arrays predict_all_on_batch(const Data& x) const;
   void reset_metrics() const;
 
-  /// Everything, into a .h5 file that Keras 2.3.1 reads. The file is whole or as it was before.
+  /// Everything, into a .h5 file that Keras 2.3.1 reads, or into .safetensors, with configurations as its metadata. The file
+  /// is whole or as it was before.
   void save(const std::string& path, const SaveOptions& options = {}) const;
   /// Weights alone, into .h5 or .safetensors.
   void save_weights(const std::string& path) const;

@@ -48,8 +48,9 @@ struct LoadOptions {
   CustomObjects<WeightConstraint> custom_constraints = {};
 };
 
-/// The model of a .h5 file: structure, weights and, if it was saved with them, how it is trained and the optimizer's
-/// state. Nothing of the file is run. ValueError names file and place.
+/// The model of a .h5 file, of Keras or of Model::save, or of a .safetensors file of Model::save: structure, weights and,
+/// if it was saved with them, how it is trained and the optimizer's state. Nothing of the file is run. ValueError names
+/// file and place.
 /// Example: auto net = keras::load_model("net.h5");
 [[nodiscard]] HORNGATE_API Model load_model(const std::string& path,
                                             const LoadOptions& options = {});
