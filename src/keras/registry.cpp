@@ -45,6 +45,26 @@ std::shared_ptr<Body> lambda_from(const Json& config, const LoadContext& context
   return body;
 }
 
+/// Makes a layer. Errors of files begin with its name, because there may be many of one class.
+template <class F>
+std::shared_ptr<Body> named(const Json& config, const F& make) {
+  const auto text = [&config](const Error& e) {
+    const std::string what = e.what();
+    const Json* name = config.find("name");
+    if (!name || !name->is_string() || what.starts_with(name->as_string("name") + ":")) return what;
+    return name->as_string("name") + ": " + what;
+  };
+  try {
+    return make();
+  } catch (const ValueError& e) {
+    throw ValueError(text(e));
+  } catch (const TypeError& e) {
+    throw TypeError(text(e));
+  } catch (const NotImplementedError& e) {
+    throw NotImplementedError(text(e));
+  }
+}
+
 }  // namespace
 
 LayerOptions read_common(const Json& config) {
@@ -80,16 +100,19 @@ std::shared_ptr<Body> layer_from(const Json& description, const LoadContext& con
   const std::string& name = description.at("class_name", "layer").as_string("class_name");
   const Json& config = description.at("config", name);
   if (const auto found = context.custom.find(name); found != context.custom.end()) {
-    std::shared_ptr<Body> body = found->second(config);
-    body->set_options(read_common(config));
-    return body;
+    return named(config, [&] {
+      std::shared_ptr<Body> body = found->second(config);
+      body->set_options(read_common(config));
+      return body;
+    });
   }
   if (name == "Model" || name == "Functional" || name == "Network")
     return Network::from_config(config, context);
   if (name == "Sequential") return Network::sequential_from_config(config, context);
   if (name == "Lambda") return lambda_from(config, context);
   const auto found = table().find(name);
-  if (found != table().end()) return found->second(of_keras_1(name, config), context);
+  if (found != table().end())
+    return named(config, [&] { return found->second(of_keras_1(name, config), context); });
   const Json* layer_name = config.find("name");
   throw ValueError("layer " + (layer_name ? layer_name->dump() : "without a name") + ": class " +
                    name + " is not one of Keras's; give it in custom_layers.");

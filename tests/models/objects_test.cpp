@@ -261,10 +261,11 @@ TEST(Layers, ReadOtherEditions) {
   EXPECT_EQ(error_of([] {
               read(R"({"class_name": "BatchNormalization", "config": {"name": "b", "mode": 1}})");
             }),
-            "BatchNormalization: mode must be 0; got 1.");
+            "b: BatchNormalization: mode must be 0; got 1.");
   EXPECT_EQ(
       error_of([] { read(R"({"class_name": "Merge", "config": {"name": "m", "mode": "mean"}})"); }),
-      "Merge: mode must be \"sum\", \"mul\", \"ave\", \"max\", \"concat\", \"dot\" or \"cos\"; got "
+      "m: Merge: mode must be \"sum\", \"mul\", \"ave\", \"max\", \"concat\", \"dot\" or \"cos\"; "
+      "got "
       "\"mean\".");
   EXPECT_EQ(LeakyReLU().get_config().at("alpha", "x"), Json(0.30000001192092896));
 }

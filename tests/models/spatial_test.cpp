@@ -150,7 +150,19 @@ TEST(SpatialLayers, RefuseConfigurationsThatMeanSomethingElse) {
   EXPECT_EQ(refused("Conv2D", R"({"name": "c", "filters": 4, "kernel_size": [1, 2, 3]})"),
             "c: kernel_size must have 2 entries; got 3.");
   EXPECT_EQ(refused("Conv2D", R"({"name": "c", "filters": 4, "kernel_size": 3000000000})"),
-            "Conv2D: kernel_size must be at most 2147483647; got [3000000000, 3000000000].");
+            "c: Conv2D: kernel_size must be at most 2147483647; got [3000000000, 3000000000].");
+  // Whatever it is, the layer is named: a file may have many of one class.
+  EXPECT_EQ(
+      refused("Conv2D", R"({"name": "c", "filters": 4, "kernel_size": 1, "padding": "causal"})"),
+      "c: Conv2D: padding must be \"valid\" or \"same\"; got \"causal\".");
+  EXPECT_TRUE(
+      refused("Conv2D", R"({"name": "c", "filters": 4, "kernel_size": 1, "dtype": "float31"})")
+          .starts_with("c: dtype must be one of "));
+  EXPECT_EQ(refused("ConvLSTM2D",
+                    R"({"name": "c", "filters": 4, "kernel_size": 1, "padding": "causal"})"),
+            "c: ConvLSTM2DCell: padding must be \"valid\" or \"same\"; got \"causal\".");
+  EXPECT_EQ(error_of([] { (void)ConvLSTM2D(2, 3, {.padding = Padding::causal}); }),
+            "ConvLSTM2DCell: padding must be \"valid\" or \"same\"; got \"causal\".");
 }
 
 Arrays run(const Value& x, const Value& y, const Array& fed) { return function({x}, {y})({fed}); }

@@ -32,6 +32,7 @@ class ConvLSTM2DCellBody final : public CellOf<ConvLSTM2DCellArguments, ConvLSTM
   explicit ConvLSTM2DCellBody(ConvLSTM2DCellArguments a) : CellOf(std::move(a)) {
     check_units("ConvLSTM2DCell", "filters", o.filters);
     for (const int64_t n : o.kernel_size) check_positive("ConvLSTM2DCell", "kernel_size", n);
+    check_padding(o.options.padding, "ConvLSTM2DCell");
     for (const int64_t n : o.options.strides) check_positive("ConvLSTM2DCell", "strides", n);
     for (const int64_t n : o.options.dilation_rate)
       check_positive("ConvLSTM2DCell", "dilation_rate", n);
