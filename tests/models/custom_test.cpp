@@ -207,6 +207,23 @@ TEST(Callables, ReachWhatIsInside) {
   EXPECT_THROW((void)model_from_json(net.to_json()), ValueError);
 }
 
+TEST(Callables, AreGivenInSeveralSpellings) {
+  const Sequential net({Dense(2, named())});
+  const std::string text = net.to_json();
+  const auto generic = [](const auto& x) { return tanh(x); };
+  const Model model = model_from_json(
+      text, {.custom_activations = {{"cube", "tanh"}, {"other", generic}},
+             .custom_initializers = {{"ramp", Constant(2)}},
+             .custom_regularizers = {{"cubes", [](const Json&) { return l2(0.5); }}},
+             .custom_constraints = {{"halved", WeightConstraint("own", halved)}}});
+  const Json config = model.layers()[0].get_config();
+  EXPECT_EQ(config.at("activation", "x"), Json("tanh"));
+  EXPECT_EQ(config.at("kernel_initializer", "x").at("class_name", "x"), Json("Constant"));
+  EXPECT_EQ(config.at("kernel_regularizer", "x").at("class_name", "x"), Json("L1L2"));
+  EXPECT_EQ(config.at("kernel_constraint", "x"), Json("own"));
+  EXPECT_EQ(model_from_json(Sequential({Dense(1)}).to_json(), {}, {}).layers().size(), 1u);
+}
+
 TEST(Callables, OfClassesAreMadeFromTheirOptions) {
   const auto powers = [](double p) {
     Json options, config;

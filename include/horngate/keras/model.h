@@ -276,11 +276,6 @@ class HORNGATE_API Sequential : public Model {
   void add(const Layer& layer) const;
 };
 
-/// The model that to_json described, here or in Python: with new weights, not compiled.
-[[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
-                                                 const CustomLayers& custom_layers = {},
-                                                 const Lambdas& lambdas = {});
-
 /// Writes a picture of the graph: .dot always; .svg, .png and .pdf where Graphviz is installed.
 /// Example: keras::plot_model(net, "net.svg", {.show_shapes = true});
 HORNGATE_API void plot_model(const Model& model, const std::string& path,

@@ -55,7 +55,12 @@ struct LoadOptions {
 [[nodiscard]] HORNGATE_API Model load_model(const std::string& path,
                                             const LoadOptions& options = {});
 
-/// The model that to_json described, here or in Python, with functions and classes of one's own.
-[[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text, const LoadOptions& options);
+/// The model that to_json described, here or in Python: with new weights, not compiled.
+/// Example: auto net = keras::model_from_json(text, {.custom_layers = {{"Scale", make_scale}}});
+[[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
+                                                 const LoadOptions& options = {});
+[[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
+                                                 const CustomLayers& custom_layers,
+                                                 const Lambdas& lambdas);
 
 }  // namespace horngate::keras
