@@ -56,7 +56,7 @@ struct LoadOptions {
                                             const LoadOptions& options = {});
 
 /// The model that to_json described, here or in Python: with new weights, not compiled.
-/// Example: auto net = keras::model_from_json(text, {.custom_layers = {{"Scale", make_scale}}});
+/// Example: auto again = keras::model_from_json(net.to_json(), {.custom_activations = {{"cube", [](const K::Tensor& v) { return v * v * v; }}}});
 [[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
                                                  const LoadOptions& options = {});
 [[nodiscard]] HORNGATE_API Model model_from_json(std::string_view text,
