@@ -55,26 +55,20 @@ Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
   return p;
 }
 
-/// An operation of two tensors keeps both, even a constant that changes nothing: gradients with respect to it are asked for.
-/// A number leaves no such trace.
-template <class A>
-Tensor of_both(const CalledAs& called, const Number& x, const Number& y, const Pair& p,
-               Tensor (*of_number)(const Tensor&, const Tensor&)) {
-  if (x.is_tensor() && y.is_tensor()) return emit(A{}, {p.x, p.y});
-  return own(called, of_number(p.x, p.y));
-}
-
 Tensor add(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  return of_both<attrs::add>(called, x, y, agree_numeric("add", x, y), prim::add);
+  const Pair p = agree_numeric("add", x, y);
+  return own(called, prim::add(p.x, p.y));
 }
 Tensor subtract(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  return of_both<attrs::sub>(called, x, y, agree_numeric("subtract", x, y), prim::sub);
+  const Pair p = agree_numeric("subtract", x, y);
+  return own(called, prim::sub(p.x, p.y));
 }
 Tensor multiply(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  return of_both<attrs::mul>(called, x, y, agree_numeric("multiply", x, y), prim::mul);
+  const Pair p = agree_numeric("multiply", x, y);
+  return own(called, prim::mul(p.x, p.y));
 }
 Tensor divide(const Number& x, const Number& y) {
   const CalledAs called(__func__);
@@ -83,7 +77,7 @@ Tensor divide(const Number& x, const Number& y) {
     p.x = prim::cast(p.x, floatx());
     p.y = prim::cast(p.y, floatx());
   }
-  return of_both<attrs::div>(called, x, y, p, prim::div);
+  return own(called, prim::div(p.x, p.y));
 }
 
 }  // namespace
@@ -203,7 +197,7 @@ Tensor pow(const Number& x, const Number& a) {
   if (a.is_number() && !is_float(p.x.dtype()))
     check(a.value() >= 0, "pow", "a must be at least 0 for x of dtype ", p.x.dtype(),
           "; got a=", a.value(), ".");
-  return of_both<attrs::pow>(called, x, a, p, prim::pow);
+  return own(called, prim::pow(p.x, p.y));
 }
 
 Tensor clip(const Tensor& x, const Number& min_value, const Number& max_value) {

@@ -106,9 +106,18 @@ Tensor shift(const Tensor& x, double value) { return add(x, scalar(value, x.dtyp
 
 namespace {
 
+/// A scalar constant that the K function which is being called has made: a number, or a step of a gradient. One of the
+/// user's own stays in the graph even if it changes nothing, for gradients with respect to it may be asked for.
+bool is_number(const Tensor& t, double* value) {
+  if (!is_scalar_constant(t, value)) return false;
+  const Node* root = t.node();
+  while (root->prim != Prim::constant) root = root->in[0].node();
+  const char *by = root->name.function, *now = called_function;
+  return by == now || (by && now && std::strcmp(by, now) == 0);
+}
 bool is_constant(const Tensor& t, double wanted) {
   double v = 0;
-  return is_scalar_constant(t, &v) && v == wanted;
+  return is_number(t, &v) && v == wanted;
 }
 /// `x` may replace the result of an operation with `other` if it already has the result's shape.
 bool covers(const Tensor& x, const Tensor& other) {
@@ -153,7 +162,7 @@ Tensor make<attrs::div>(const Tensor& a, const Tensor& b) {
 template <>
 Tensor make<attrs::pow>(const Tensor& a, const Tensor& b) {
   double exponent = 0;
-  if (a.dtype() == b.dtype() && b.ndim() == 0 && is_scalar_constant(b, &exponent)) {
+  if (a.dtype() == b.dtype() && b.ndim() == 0 && is_number(b, &exponent)) {
     if (exponent == 1) return a;
     if (exponent == 2) return mul(a, a);
     if (exponent == 0.5 && is_float(a.dtype())) return sqrt(a);

@@ -87,6 +87,8 @@ def test_gradients_with_respect_to_constants(value):
         ):
             got = K.eval(K.gradients(K.sum(loss), [c])[0])
             np.testing.assert_allclose(np.sum(got), np.sum(wanted), rtol=1e-6)
+        one = K.eval(K.gradients(K.sum(K.square(c)), [c])[0])
+        np.testing.assert_allclose(one, np.full(one.shape, 2 * value))
     c = K.constant(2.0)
     assert K.eval(K.gradients(K.cast(c, "float64") * 3, [c])[0]) == 3
     got = K.eval(K.gradients(K.sum(K.pow(x, c)), [c])[0])
