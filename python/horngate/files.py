@@ -48,7 +48,7 @@ def load(path, variables=None):
         path: file to read.
         variables: a list of variables, which are set to what the file has under their names, or a
             dictionary of names and variables: all of them, or none if one is missing or has another
-            shape. Left out: the arrays are returned.
+            shape; for .npy one variable. Left out: the arrays are returned.
 
     Returns:
         A dictionary of names and NumPy arrays; of an .npy file the array; None for variables.
@@ -61,7 +61,10 @@ def load(path, variables=None):
     arrays = _hg.load_arrays(os.fsencode(path))
     if variables is None:
         return arrays[""] if os.fspath(path).endswith(".npy") else arrays
-    if not isinstance(variables, dict):
+    if isinstance(variables, _hg.Variable):
+        of_one = os.fspath(path).endswith(".npy")
+        variables = {"" if of_one else variables.name: variables}
+    elif not isinstance(variables, dict):
         variables = {v.name: v for v in variables}
     for name in variables:
         if name not in arrays:

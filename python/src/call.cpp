@@ -249,11 +249,6 @@ Ints Call::ints(handle value, const char* argument) {
 }
 
 int64_t Call::integer(handle value, const char* argument) {
-  if (PyLong_CheckExact(value.ptr())) {
-    const long long n = PyLong_AsLongLong(value.ptr());
-    if (n == -1 && PyErr_Occurred()) nb::raise_python_error();
-    return n;
-  }
   PyObject* index = PyIndex_Check(value.ptr()) ? PyNumber_Index(value.ptr()) : nullptr;
   // A float that is whole is accepted: factors and sizes are often computed.
   if (!index && PyFloat_Check(value.ptr()) &&
@@ -264,8 +259,13 @@ int64_t Call::integer(handle value, const char* argument) {
     fail(argument, "an integer", value);
   }
   const nb::object held = nb::steal(index);
-  const long long n = PyLong_AsLongLong(index);
-  if (n == -1 && PyErr_Occurred()) nb::raise_python_error();
+  int overflow = 0;
+  const long long n = PyLong_AsLongLongAndOverflow(index, &overflow);
+  if (overflow) {
+    PyErr_Format(PyExc_OverflowError, "%s: %s must be an integer of 64 bits; got %S.", function_,
+                 argument, index);
+    nb::raise_python_error();
+  }
   return n;
 }
 

@@ -82,6 +82,9 @@ class Call {
   /// The value of a literal as an array, with the dtype of a constant next to `like`.
   Array literal(handle value, std::optional<DType> like);
 
+  /// TypeError: the argument must be something else.
+  [[noreturn]] void fail(const char* argument, const std::string& wanted, handle got) const;
+
   nb::object result(const Tensor& tensor);
   nb::object results(const Tensors& tensors);  // a list
 
@@ -89,7 +92,6 @@ class Call {
   void several(handle value, const char* argument, int64_t* out, size_t n);
   Tensor packed(handle values, std::optional<DType> like);
   PyObject* arguments();
-  [[noreturn]] void fail(const char* argument, const std::string& wanted, handle got) const;
 
   const char* function_;
   SmallVec<PyObject*, 6> used_;    // wrappers that came as arguments; we hold references

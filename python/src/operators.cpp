@@ -128,6 +128,7 @@ Index index_of(Call& call, handle item) {
   if (o == Py_None) return None;
   if (o == Py_Ellipsis) return Ellipsis;
   if (is_tensor(o)) return call.tensor(item);
+  if (PyBool_Check(o)) call.fail("an index", "an integer", item);  // NumPy adds an axis for it
   if (PySlice_Check(o)) {
     const nb::object start = item.attr("start"), stop = item.attr("stop"), step = item.attr("step");
     Slice slice;

@@ -177,7 +177,10 @@ void save(const std::string& path, std::vector<Input> tensors, const Metadata& m
     if (!bytes || *bytes != t.elements.size())
       throw ValueError(join(path, ": tensor ", shown(t.name),
                             ": shape and elements must agree; got ", t.elements.size(), " bytes."));
-    if (t.name == kMetadata || !names.insert(t.name).second)
+    if (t.name == kMetadata)
+      throw ValueError(join(path, ": a tensor must not have the name ", shown(t.name),
+                            ", which the format has for something else."));
+    if (!names.insert(t.name).second)
       throw ValueError(join(path, ": two tensors must not have the name ", shown(t.name), "."));
     Json shape = Json::array();
     for (const int64_t dim : t.dims) shape.push_back(dim);

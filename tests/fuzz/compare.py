@@ -45,7 +45,9 @@ class Reference:
 
     def draw_direction(self):
         """A random direction in all that the program differentiates by, for each call."""
-        values = Evaluation(self.program, observed=self.observed, keep_all=True, made=self.made).values
+        values = Evaluation(
+            self.program, observed=self.observed, keep_all=True, made=self.made
+        ).values
         names = dict.fromkeys(n for g in self.program["gradients"] for n in g["wrt"])
         direction = []
         for call in range(self.program["calls"]):

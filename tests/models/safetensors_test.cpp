@@ -61,6 +61,10 @@ TEST(Safetensors, RoundTrip) {
   EXPECT_EQ(
       error_of([&] { save(path, {{"a", DType::bool_, {0}, {}}, {"a", DType::bool_, {0}, {}}}); }),
       path + ": two tensors must not have the name \"a\".");
+  EXPECT_EQ(error_of([&] { save(path, {{"__metadata__", DType::bool_, {0}, {}}}); }),
+            path +
+                ": a tensor must not have the name \"__metadata__\", which the format has for "
+                "something else.");
   EXPECT_EQ(Reader(path).tensors().size(), 3u);  // the old file is still there
   std::remove(path.c_str());
 }

@@ -221,7 +221,13 @@ def test_slice_by_numbers_that_only_a_call_knows():
         wanted = np.arange(12.0).reshape(4, 3)[b[0] :, b[1] :]
         wanted = wanted[: n[0] if n[0] >= 0 else None, : n[1] if n[1] >= 0 else None]
         np.testing.assert_array_equal(f([b, n])[0], wanted)
-    for b, n in [([0, 0], [9, 1]), ([-2, 0], [1, 1]), ([7, 0], [1, 1]), ([7, 0], [-1, 1]), ([0, 0], [-2, 1])]:
+    for b, n in [
+        ([0, 0], [9, 1]),
+        ([-2, 0], [1, 1]),
+        ([7, 0], [1, 1]),
+        ([7, 0], [-1, 1]),
+        ([0, 0], [-2, 1]),
+    ]:
         with pytest.raises(ValueError, match="slice"):
             f([b, n])
     known = K.function([size], [K.slice(x, [1, 0], size)])

@@ -190,3 +190,18 @@ def test_a_message_that_is_not_utf8(tmp_path):
         text=True,
     )
     assert r'got "\\xffne".' in done.stdout, done.stdout + done.stderr
+
+
+def test_integers_that_are_too_large_are_told():
+    with pytest.raises(OverflowError) as caught:
+        K.zeros((2**70,))
+    assert str(caught.value) == (f"zeros: shape must be an integer of 64 bits; got {2**70}.")
+    with pytest.raises(OverflowError, match="random_uniform: seed must be an integer of 64 bits"):
+        K.random_uniform((2,), seed=2**64)
+
+
+def test_a_truth_is_no_index():
+    """NumPy adds an axis for it, which hardly anybody means."""
+    for index in (True, False, (slice(None), True)):
+        with pytest.raises(TypeError, match="must be an integer; got (True|False)"):
+            K.constant([[1.0, 2.0]])[index]

@@ -154,9 +154,7 @@ def test_files_of_keras_load_and_train_on(loss, optimizer, tmp_path):
         tmp_path,
     )
     np.testing.assert_allclose(keras_cases.array_of(got[1][0]), model.predict(x), rtol=1e-5)
-    np.testing.assert_allclose(
-        got[3:5], [model.train_on_batch(x, y) for _ in range(2)], rtol=1e-5
-    )
+    np.testing.assert_allclose(got[3:5], [model.train_on_batch(x, y) for _ in range(2)], rtol=1e-5)
     for a, b in zip(got[5], model.get_weights(), strict=True):
         np.testing.assert_allclose(keras_cases.array_of(a), b, rtol=1e-4, atol=1e-6)
 

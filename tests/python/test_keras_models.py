@@ -520,9 +520,7 @@ def test_whole_models_in_safetensors(tmp_path):
     for weights in (state, map(keras_cases.array_of, got[4])):
         for a, b in zip(weights, model.optimizer.get_weights(), strict=True):
             np.testing.assert_array_equal(a, b)
-    np.testing.assert_allclose(
-        got[5:], [model.train_on_batch(x, y) for _ in range(2)], rtol=1e-5
-    )
+    np.testing.assert_allclose(got[5:], [model.train_on_batch(x, y) for _ in range(2)], rtol=1e-5)
 
 
 def test_what_c_saves_keras_reads(tmp_path):

@@ -95,3 +95,13 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ValueError, match="bad.npz"):
         K.load(tmp_path / "bad.npz")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.npz"]
+
+
+def test_one_variable(tmp_path):
+    v = K.variable([1.0, 2.0], name="v")
+    for ending in ("npy", "npz"):
+        path = tmp_path / f"w.{ending}"
+        K.save(path, v if ending == "npy" else [v])
+        K.set_value(v, [0, 0])
+        K.load(path, v)
+        np.testing.assert_array_equal(K.get_value(v), [1, 2])
