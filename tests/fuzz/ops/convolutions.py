@@ -366,7 +366,11 @@ def pool_value(r, a, x):
     if x.dtype.kind == "c":
         slopes = windows_of(x.imag, a["size"], a["strides"], a["padding"], ones)
         hit = view == y[(...,) + (None,) * rank]
-        y = y + 1j * (hit * slopes).sum(over) / hit.sum(over)
+        # Of equal elements any may count: where they do not move together there is no derivative.
+        top = np.where(hit, slopes, -np.inf).max(over)
+        low = np.where(hit, slopes, np.inf).min(over)
+        y = y.astype(complex)
+        y.imag = np.where(top == low, top, np.nan)
     return from_last(y, first)
 
 

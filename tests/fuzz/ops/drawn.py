@@ -1,7 +1,7 @@
 """Random results. They are outputs too, and with what is seen there the evaluator goes on."""
 
 import numpy as np
-from fuzz.dtypes import is_float
+from fuzz.dtypes import TINY, is_float
 from fuzz.ops.entry import Op, dtype_argument, real, same
 
 OPS = []
@@ -94,8 +94,8 @@ generator(
 
 
 def draw_dropout(g):
-    # Where x is 0 the result does not tell whether it was dropped.
-    x = g.pick(lambda v: v.is_float and v.finite and v.lowest_size > 0)
+    # Where x is 0 the result does not tell whether it was dropped; too small a number becomes 0.
+    x = g.pick(lambda v: v.is_float and v.finite and v.lowest_size > TINY[v.dtype])
     return x and ([x], {"level": g.choice([0.25, 0.5, 0.75]), "seed": g.between(1, 9999)})
 
 
