@@ -27,7 +27,18 @@ def eval(x: Tensor) -> Array:
         array([[1., 2.],
                [3., 4.]], dtype=float32)
     """
-    return _hg.eval(x)
+    return _computed(_hg.eval, x)
+
+
+def _computed(function, x):
+    """function(x), or why a tensor that waits for feeds has no value."""
+    try:
+        return function(x)
+    except ValueError as error:
+        if not str(error).endswith(" is needed but not among the inputs."):
+            raise
+        hint = "It has no value while the graph is built: compute with K functions instead."
+        raise ValueError(f"{error} {hint}") from None
 
 
 def get_value(x: Variable) -> Array:
@@ -45,7 +56,7 @@ def get_value(x: Variable) -> Array:
     """
     if x is None:
         raise _wrong("get_value: x", "a variable or a tensor", x)
-    return _hg.batch_get_value([x])[0]
+    return _computed(_hg.batch_get_value, [x])[0]
 
 
 def batch_get_value(ops: Sequence[Variable]) -> list[Array]:

@@ -98,6 +98,35 @@ PROGRAMS = {
         "2",
         "1",
     ),
+    "batch axis": (
+        "try:\n    model.predict(np.zeros(2))\n"
+        "except ValueError as e:\n    print('batch dimension' in str(e))",
+        "True",
+        "False",
+    ),
+    "class numbers": (
+        "model.compile('sgd', 'sparse_categorical_crossentropy')\n"
+        "try:\n    print(model.train_on_batch(np.zeros((1, 2)), np.ones(1)))\n"
+        "except ValueError as e:\n    print('raised')",
+        "raised",
+        "nan",
+    ),
+    "tensors outside of layers": (
+        "x = layers.Input((2,))\n"
+        "try:\n    models.Model(x, K.relu(x))\n"
+        "except ValueError as e:\n    print('Lambda' in str(e))",
+        "True",
+        "False",
+    ),
+    "wrong Lambda shapes": (
+        "import warnings\n"
+        "with warnings.catch_warnings(record=True) as found:\n"
+        "    warnings.simplefilter('always')\n"
+        "    layers.Lambda(K.relu, output_shape=(3,))(layers.Input((2,)))\n"
+        "print(sum('output_shape of' in str(w.message) for w in found))",
+        "1",
+        "0",
+    ),
     "TensorBoard": (
         "from keras.callbacks import TensorBoard; print(TensorBoard('logs').log_dir)",
         "logs",

@@ -23,6 +23,7 @@ def _changes():
         _gradients,
         _h5py,
         _keras,
+        _messages,
         _metrics,
         _multi_gpu,
         _numpy,
