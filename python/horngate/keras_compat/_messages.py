@@ -1,4 +1,4 @@
-"""What Keras says, or does not say, of programs that are wrong."""
+"""What Keras says, or does not say, of programs that are wrong. docs/wrong_programs.md shows it."""
 
 import functools
 import warnings
