@@ -39,9 +39,9 @@ class Call {
   /// A tensor; a number, an array or a list becomes a constant, a list that holds tensors is
   /// stacked. A constant takes the dtype `like` if that loses nothing but float precision.
   Tensor tensor(handle value, std::optional<DType> like = {});
-  /// None gives the empty tensor.
   /// Whether it is a tensor, or a list with one somewhere in it.
   bool holds_tensor(handle value) const;
+  /// None gives the empty tensor.
   Tensor optional_tensor(handle value, std::optional<DType> like = {});
   /// Both; if one is not a tensor, it takes the dtype of the other.
   std::pair<Tensor, Tensor> tensors(handle x, handle y);

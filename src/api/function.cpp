@@ -91,8 +91,7 @@ Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& 
     check(!inputs[i].defined() || !is_known(inputs[i]),
           options.name.empty() ? "function" : options.name, "input ", i,
           " is a constant, of which the graph may have used the value already. To feed it, make it "
-          "a placeholder "
-          "or a variable.");
+          "a placeholder or a variable.");
   Tensors ops;
   for (const Update& u : updates)
     if (u.op().defined()) ops.push_back(u.op());
