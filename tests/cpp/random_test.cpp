@@ -28,7 +28,7 @@ using kernels::random::Words;
 // n numbers; those past the end are checked to be untouched.
 template <class T, class A>
 std::vector<T> draw(KernelFactory make, A a, int64_t n, uint64_t number = 0, uint64_t step = 0) {
-  const TensorType in(DType::uint64, {2}), out(dtype_v<T>, Shape(Ints{n}));
+  const TensorType in(DType::uint64, {2}), out(dtype_v<T>, Shape(Ints(1, n)));
   const AttrRef attrs(new AttrsOf<A>(std::move(a)));
   KernelCall call;
   call.in = {&in, 1};
