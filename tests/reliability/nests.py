@@ -214,8 +214,8 @@ def fault_of(seed, index):
         # Near a corner of a branch one step may lie across it, and inner gradients are differences themselves.
         sizes = (1e-4, 1e-5, 1e-3)
         near = [along(numpy_loss, arrays, direction, h) for h in sizes]
-        ends = [n * h for n, h in zip(near, sizes)]
-        if max(ends) - min(ends) < 1e-2 * abs(ends[1]):  # a jump, where there is no derivative
+        jumps = [(n - slope) * h for n, h in zip(near, sizes)]
+        if max(jumps) - min(jumps) < 0.05 * abs(jumps[1]):  # no step is too short for a jump
             continue
         near.append(along(lambda xs: numpy_loss(xs, 1e-6), arrays, direction, 1e-5))
         if not min(abs(slope - n) for n in near) <= 1e-4 * (1 + abs(slope)):
