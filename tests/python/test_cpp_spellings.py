@@ -47,8 +47,8 @@ def test_programs_have_no_warnings(tmp_path, compiler):
 @pytest.mark.parametrize("compiler", [c for c in COMPILERS if c != "g++"])  # the build has g++
 @pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.cpp")), ids=lambda p: p.stem)
 def test_examples_compile_with_clang(tmp_path, compiler, example):
-    define = f'-DHORNGATE_EXAMPLE_DATA="{ROOT}/examples/data"'
-    done = compiled(tmp_path, example.read_text(), compiler, flags=[*WARNINGS, define])
+    define, data = f'-DHORNGATE_EXAMPLE_DATA="{ROOT}/examples/data"', f"-I{ROOT}/examples"
+    done = compiled(tmp_path, example.read_text(), compiler, flags=[*WARNINGS, define, data])
     assert done.returncode == 0, done.stderr
 
 
