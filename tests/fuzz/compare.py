@@ -4,6 +4,7 @@ Tolerances come from noisy runs of the evaluator (README.md, "How exact"): none 
 few units in the last place, a few for the rest, many for what those reject."""
 
 import numpy as np
+from fuzz import data
 from fuzz.dtypes import ROUNDOFF, TINY, is_float
 from fuzz.evaluate import Evaluation, Noise
 
@@ -45,15 +46,20 @@ class Reference:
 
     def draw_direction(self):
         """A random direction in all that the program differentiates by, for each call."""
-        values = Evaluation(
-            self.program, observed=self.observed, keep_all=True, made=self.made
-        ).values
+        leaves = {x["name"]: x for x in self.program["leaves"]}
         names = dict.fromkeys(n for g in self.program["gradients"] for n in g["wrt"])
+        values = None
+        if not names.keys() <= leaves.keys():  # sizes of results
+            values = Evaluation(
+                self.program, observed=self.observed, keep_all=True, made=self.made
+            ).values
         direction = []
         for call in range(self.program["calls"]):
             direction.append({})
             for name in names:
-                direction[-1][name] = self.rng.standard_normal(values[call][name].shape)
+                leaf = leaves.get(name)
+                shape = data.shape_in(leaf, call) if leaf else values[call][name].shape
+                direction[-1][name] = self.rng.standard_normal(shape)
         return direction
 
     def more(self, count):

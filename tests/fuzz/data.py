@@ -13,6 +13,11 @@
 import numpy as np
 
 
+def shape_in(x, call):
+    """The shape that a leaf, or what is fed in place of a result, has in a call."""
+    return tuple(n if isinstance(n, int) else n[call] for n in x["dims"])
+
+
 def make(spec, shape, dtype):
     kind = spec["kind"]
     shape = tuple(shape)

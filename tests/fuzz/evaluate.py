@@ -123,8 +123,8 @@ class Evaluation:
         key = (name, call)
         if key not in self.made:
             spec = leaf["data"][call] if leaf["kind"] == "placeholder" else leaf["data"]
-            shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
-            self.made[key] = held(data.make(spec, shape, leaf["dtype"]), leaf["dtype"])
+            made = data.make(spec, data.shape_in(leaf, call), leaf["dtype"])
+            self.made[key] = held(made, leaf["dtype"])
         x = self.made[key]
         if leaf["kind"] == "variable":
             self.state[name] = x
@@ -132,7 +132,7 @@ class Evaluation:
 
     def instead(self, x, fed, call):
         """What is fed in place of a result."""
-        shape = tuple(n if isinstance(n, int) else n[call] for n in fed["dims"])
+        shape = data.shape_in(fed, call)
         if x.shape != shape:
             raise ValueError(f"{fed['name']} has shape {x.shape}; {shape} is fed")
         return held(data.make(fed["data"][call], shape, fed["dtype"]), fed["dtype"])

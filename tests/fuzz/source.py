@@ -79,7 +79,7 @@ def fed(program):
 def feeds(program, call):
     made = []
     for x in fed(program):
-        shape = [n if isinstance(n, int) else n[call] for n in x["dims"]]
+        shape = data.shape_in(x, call)
         array = data.source(x["data"][call], shape, x["dtype"], x.get("layout"))
         made.append(f"scipy.sparse.csr_matrix({array})" if x.get("sparse") else array)
     if program["phase"]:

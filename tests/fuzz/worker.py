@@ -27,8 +27,7 @@ def feeds_of(program, call):
 
     made = []
     for leaf in source.fed(program):
-        shape = [n if isinstance(n, int) else n[call] for n in leaf["dims"]]
-        x = data.make(leaf["data"][call], shape, leaf["dtype"])
+        x = data.make(leaf["data"][call], data.shape_in(leaf, call), leaf["dtype"])
         if leaf.get("sparse"):
             import scipy.sparse
 

@@ -120,22 +120,18 @@ def classes_in_range(training):
 
 def _outside(outputs):
     """The first tensor on the way from the inputs that no layer made, and the layer that takes it or None."""
-    seen = set()
-
-    def search(tensor, taker):
+    seen, left = set(), [(tensor, None) for tensor in reversed(outputs)]
+    while left:
+        tensor, taker = left.pop()
         if not hasattr(tensor, "_keras_history"):
             return tensor, taker
         layer, index, _ = tensor._keras_history
         node = layer._inbound_nodes[index]
-        if id(node) in seen:
-            return None
-        seen.add(id(node))
-        for before in node.input_tensors if node.inbound_layers else ():
-            if found := search(before, layer):
-                return found
-        return None
-
-    return next(filter(None, (search(tensor, None) for tensor in outputs)), None)
+        if id(node) not in seen:
+            seen.add(id(node))
+            before = node.input_tensors if node.inbound_layers else ()
+            left += [(tensor, layer) for tensor in reversed(before)]
+    return None
 
 
 @item(
