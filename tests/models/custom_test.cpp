@@ -1,26 +1,17 @@
 // What is not Keras's own: callables with and without names, own losses, metrics and optimizers, saved and loaded.
 #include <gtest/gtest.h>
 #include <horngate/keras.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "error_of.h"
+#include "temporary.h"
 
 namespace horngate::keras {
 namespace {
 
 using testing::error_of;
-
-/// A file that is gone afterwards.
-struct Temporary {
-  explicit Temporary(const char* name)
-      : path(
-            (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {
-  }
-  ~Temporary() { std::filesystem::remove(path); }
-  std::string path;
-};
+using testing::Temporary;
 
 const Array& points() {
   static const Array kPoints = eval(random_normal({12, 3}, {.seed = 3}));

@@ -1,28 +1,19 @@
 // Whole models in .safetensors: all of them comes back, and what is wrong with metadata is named.
 #include <gtest/gtest.h>
 #include <horngate/keras.h>
-#include <unistd.h>
 
 #include <filesystem>
 
 #include "error_of.h"
 #include "files/safetensors.h"
+#include "temporary.h"
 
 namespace horngate::keras {
 namespace {
 
 using testing::error_of;
+using testing::Temporary;
 namespace st = files::safetensors;
-
-/// A file that is gone afterwards.
-struct Temporary {
-  explicit Temporary(const char* name)
-      : path(
-            (std::filesystem::temp_directory_path() / (std::to_string(getpid()) + name)).string()) {
-  }
-  ~Temporary() { std::filesystem::remove(path); }
-  std::string path;
-};
 
 Array points() { return eval(random_normal({20, 6}, {.seed = 1})); }
 Array targets() { return eval(random_normal({20, 2}, {.seed = 2})); }
