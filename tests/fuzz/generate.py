@@ -476,6 +476,9 @@ def look_inside(program, made, rng):
     maker = {op["out"][0]: op["op"] for op in program["ops"] if len(op["out"]) == 1}
     floats = [v for v in made if v.is_float and v.dtype != "float16"]
     floats = [v for v in floats if maker.get(v.name, "cast") not in OPERANDS]
+    # Where one that rounding makes 0 is dropped, the result does not tell (ops/drawn.py).
+    dropped = {op["in"][0] for op in program["ops"] if op["op"] == "dropout"}
+    floats = [v for v in floats if v.name not in dropped]
     for gradient in program["gradients"]:
         inside = [v.name for v in floats if v.name != gradient["loss"]]
         if inside and rng.random() < 0.6:
