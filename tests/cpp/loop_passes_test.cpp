@@ -204,6 +204,26 @@ TEST(Loops, WhatFollowsAProductGoesBehindTheLoop) {
       }
 }
 
+/// Without sequences all that a step makes comes from the state.
+TEST(Loops, AProductOfAStateAloneGoesBehindTheLoop) {
+  const Tensor h = input64({2, 3}), u = input64({3}), v = input64({3, 4});
+  ScanSpec spec;
+  spec.inits = {h};
+  spec.y_axes = {1};
+  spec.y_reversed = {0};
+  spec.length = 5;
+  const Tensors out =
+      make_scan("test", spec, [&](const Tensors&, const Tensors& s, const Tensor&) -> StepResult {
+        const Tensor next = tanh(s[0] * u);
+        return {{next}, {dot(next, v)}};
+      });
+  const Arrays at{random_array({2, 3}, 1), random_array({3}, 2), random_array({3, 4}, 3)};
+  const Graph plan = plan_of({h, u, v}, {out[1]}, at);
+  ASSERT_EQ(bodies_of(plan).size(), 1u);
+  EXPECT_EQ(count(*bodies_of(plan)[0], Prim::dot_general), 0u) << print_text(plan);
+  expect_gradients({h, u, v}, out[1], at);
+}
+
 TEST(Loops, AProductOfTwoStatesIsOneProduct) {
   const Tensor x = input64({None, None, 3}), h = input64({None, 3}), c = input64({None, 2}),
                u = input64({3, 3}), v = input64({2, 3}), w = input64({3, 2});
