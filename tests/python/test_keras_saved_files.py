@@ -1,6 +1,7 @@
-"""Files that tf_keras 2.21 and Keras 1.2.2 saved, loaded and trained further by the C++ library.
+"""Files that tf_keras 2.21 and Keras 1.2.2, 2.0.9, 2.1.6 and 2.2.4 saved, loaded and trained further by the C++ library.
 
-tests/oracle/files.py and keras_1_files.py made them, with what their makers computed, and say what differs and why.
+tests/oracle/files.py, keras_1_files.py and keras_2_files.py made them, with what their makers computed; files.py says what
+differs and why.
 """
 
 import sys
@@ -26,4 +27,4 @@ def test_a_file_of_another_edition(name, tmp_path):
             archive.extract(f"{name}.{suffix}", tmp_path)
     edition, _, net = name.partition("/")
     values = files.continued(tmp_path / edition, net)
-    assert not files.differs(net if edition == "tf_keras" else "", values), values
+    assert not files.differs(edition, net, values), values
