@@ -32,6 +32,8 @@ from check import check, difference
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PEERS = ["torch", "jax", "tf", "ort"]
+if "HORNGATE_FDEEP" in os.environ:  # fdeep_runner.py
+    PEERS.append("fdeep")
 # Keeps freed memory: what is left is not malloc's doing.
 PINNED = {
     "MALLOC_MMAP_THRESHOLD_": "4000000000",
@@ -207,7 +209,7 @@ def arguments():
     a.add_argument("--only", default="", help="groups or beginnings of names, with commas")
     a.add_argument("--threads", default="1,2", help="1, 2, or both (the default)")
     a.add_argument("--malloc", help="default (as it comes), pinned, or both; nets: default")
-    a.add_argument("--peers", help="torch,jax,tf,ort (nets: without jax); torch.eager")
+    a.add_argument("--peers", help="torch,jax,tf,ort,fdeep (nets: without jax); torch.eager")
     a.add_argument("--skip", default="", help="peers or variants to leave out: torch.compile")
     a.add_argument("--rounds", type=int, default=3)
     a.add_argument("--seconds", type=float, default=0.15, help="of each turn")
@@ -222,7 +224,7 @@ def arguments():
     a.add_argument("--add", action="store_true", help="to the rows of the last run")
     options = a.parse_args()
     if options.peers is None:
-        options.peers = ",".join(p for p in PEERS if p != "jax" or not options.nets)
+        options.peers = ",".join(p for p in PEERS if p != ("jax" if options.nets else "fdeep"))
     return options
 
 

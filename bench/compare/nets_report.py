@@ -11,7 +11,7 @@ The nets of `keras.applications` and an encoder with the sizes of BERT base ([wh
 written by `make bench-peers BENCH_ARGS=--nets`. Our time, and how many times each peer's time that is: of the shortest calls,
 in brackets of the medians. All have the same weights; before anything is timed their results are compared, and differ by at
 most {far:.0e} of the largest value in these rows. One thread: CPU time; two: wall time, which other work on the machine disturbs.
-frugally-deep is in neither Debian nor PyPI and takes no part.
+frugally-deep (`fdeep`) computes on one core, one image after the other.
 
 {tables}
 

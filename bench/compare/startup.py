@@ -60,7 +60,7 @@ def one_step(runner, variant):
 
 
 def python_of(name, options):
-    if name == "horngate":
+    if name in ("horngate", "fdeep"):
         return options.python
     return Path(options.venvs) / name / "bin" / "python"
 
