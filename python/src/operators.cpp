@@ -17,8 +17,8 @@ using Function2 = Tensor (*)(const Number&, const Number&);
 
 template <class F>
 Tensor apply(const Number& x, const Number& y, F&& f) {
-  if (!y.is_tensor()) return f(x.tensor(), y.value());
-  if (!x.is_tensor()) return f(x.value(), y.tensor());
+  if (!y.is_tensor()) return f(x.tensor(), y);
+  if (!x.is_tensor()) return f(x, y.tensor());
   return f(x.tensor(), y.tensor());
 }
 

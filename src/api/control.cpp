@@ -83,6 +83,9 @@ bool differ(const Shape& a, const Shape& b) {
 Tensor take_one(const Tensor& condition, const Expression& a, const Expression& b) {
   if (!a.is_callable() && !b.is_callable()) {
     const Branches r = branches_of(kSwitch, a, b, "then_expression", "else_expression");
+    check(r.a.ndim() == r.b.ndim() || r.a.ndim() == 0 || r.b.ndim() == 0, kSwitch,
+          "both expressions must have the same number of dimensions; got shapes ", r.a.shape(),
+          " and ", r.b.shape(), ".");
     if (!differ(r.a.shape(), r.b.shape())) {
       check_broadcast(kSwitch, r.a, r.b);
       return prim::select(condition, r.a, r.b);

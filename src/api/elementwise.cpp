@@ -44,15 +44,21 @@ Pair agree(std::string_view function, const Number& x, const Number& y,
   return p;
 }
 
-/// The same with bool converted, for arithmetic and order.
+Pair in_floatx(const Pair& p) { return {prim::cast(p.x, floatx()), prim::cast(p.y, floatx())}; }
+
+/// The same with bool converted, for order.
+Pair agree_in_order(std::string_view function, const Number& x, const Number& y) {
+  const Pair p = agree(function, x, y);
+  return p.x.dtype() == DType::bool_ ? in_floatx(p) : p;
+}
+
+/// For arithmetic: 2.0 beside an integer gives a float, although 2.0 would fit, for what comes out may not.
 Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
                    std::string_view second = "y") {
-  Pair p = agree(function, x, y, second);
-  if (p.x.dtype() == DType::bool_) {
-    p.x = prim::cast(p.x, floatx());
-    p.y = prim::cast(p.y, floatx());
-  }
-  return p;
+  const Pair p = agree(function, x, y, second);
+  const bool has_float = x.is_float() || y.is_float();
+  const DType dtype = p.x.dtype();
+  return dtype == DType::bool_ || (has_float && !is_float(dtype)) ? in_floatx(p) : p;
 }
 
 Tensor add(const Number& x, const Number& y) {
@@ -73,10 +79,7 @@ Tensor multiply(const Number& x, const Number& y) {
 Tensor divide(const Number& x, const Number& y) {
   const CalledAs called(__func__);
   Pair p = agree_numeric("divide", x, y);
-  if (!is_float(p.x.dtype())) {
-    p.x = prim::cast(p.x, floatx());
-    p.y = prim::cast(p.y, floatx());
-  }
+  if (!is_float(p.x.dtype())) p = in_floatx(p);
   return own(called, prim::div(p.x, p.y));
 }
 
@@ -247,22 +250,22 @@ Tensor not_equal(const Number& x, const Number& y) {
 }
 Tensor greater(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  const Pair p = agree_numeric("greater", x, y);
+  const Pair p = agree_in_order("greater", x, y);
   return prim::gt(p.x, p.y);
 }
 Tensor greater_equal(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  const Pair p = agree_numeric("greater_equal", x, y);
+  const Pair p = agree_in_order("greater_equal", x, y);
   return prim::ge(p.x, p.y);
 }
 Tensor less(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  const Pair p = agree_numeric("less", x, y);
+  const Pair p = agree_in_order("less", x, y);
   return prim::lt(p.x, p.y);
 }
 Tensor less_equal(const Number& x, const Number& y) {
   const CalledAs called(__func__);
-  const Pair p = agree_numeric("less_equal", x, y);
+  const Pair p = agree_in_order("less_equal", x, y);
   return prim::le(p.x, p.y);
 }
 

@@ -2,7 +2,6 @@
 #include "horngate/function.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "api/args.h"
 #include "grad/explain.h"
@@ -12,6 +11,21 @@
 
 namespace horngate {
 namespace {
+
+/// Integers of a constant that the variable's dtype would take modulo a power of two are an error.
+void check_fits(const char* function, const VariableState& state, const Array& value) {
+  const DType to = state.type.dtype;
+  const int bits = 8 * static_cast<int>(size_of(to)) - is_signed_int(to);
+  const uint64_t most = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  const Array wide = value.cast(is_signed_int(value.dtype()) ? DType::int64 : DType::uint64);
+  const uint64_t* at = static_cast<const uint64_t*>(wide.raw());
+  for (int64_t i = 0; i < wide.size(); ++i) {
+    const bool is_negative = wide.dtype() == DType::int64 && static_cast<int64_t>(at[i]) < 0;
+    const bool fits = is_negative ? is_signed_int(to) && ~at[i] <= most : at[i] <= most;
+    check(fits, function, "variable \"", state.name, "\" is ", to, ", which cannot hold ",
+          is_negative ? "-" : "", is_negative ? 0 - at[i] : at[i], ".");
+  }
+}
 
 Tensor make_update(const char* function, const Variable& x, const Number& value, const char* kind,
                    double momentum = 0) {
@@ -30,12 +44,8 @@ Tensor make_update(const char* function, const Variable& x, const Number& value,
                    "\" is ", dtype, "; got a value of ", t.dtype(),
                    value.is_number() ? text_of(" (", value.value(), ")") : "",
                    ". Use cast() if that is meant.");
-  // A number from 2^53 on comes as a constant.
-  double number = value.value();
-  const bool is_number =
-      value.is_number() || (prim::is_scalar_constant(t, &number) && std::abs(number) >= 0x1p53);
-  check(!is_number || !is_int(dtype) || t.dtype() == dtype || holds(dtype, number), function,
-        "variable \"", state.name, "\" is ", dtype, ", which cannot hold ", number, ".");
+  if (is_int(dtype) && is_int(t.dtype()) && t.node()->prim == Prim::constant)
+    check_fits(function, state, t.node()->as<attrs::constant>().value);
   return emit(attrs::assign{.kind = kind, .momentum = momentum}, {x, prim::cast(t, dtype)});
 }
 

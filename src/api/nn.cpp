@@ -156,13 +156,12 @@ Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& outpu
   if (!o.from_logits) p = prim::log(clip_probabilities(p));
   const Tensor log_p = emit(attrs::log_softmax{.axis = rank - 1}, {p});
 
-  // One class number per row, in any shape with that many elements.
+  // One class number per row, in any shape with that many elements: sizes that are open are looked at in the call.
   SymDims dims = dims_of(p);
   dims.back() = 1;
-  const SymShape rows = one_inferred(shape_of_dims(dims));
+  const SymShape rows = shape_of_dims(dims);
   const Tensor given = dense_operand(kName, target, "target");
   check(!given.shape().is_static() || !rows.is_static() ||
-            std::count(rows.dims.begin(), rows.dims.end(), kInfer) > 0 ||
             given.shape().size() == Shape(rows.dims).size(),
         kName, "target must have one class number per distribution of output of shape ",
         output.shape(), "; got shape ", given.shape(), ".");
@@ -218,10 +217,12 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
   }
   const SymShape shape = shape_of_dims(dims);
   if (!level.is_number()) {
-    const Tensor keep = prim::sub(prim::scalar(1.0, in.dtype()),
-                                  parameter_of("dropout", level, in.dtype(), "level"));
-    const Tensor mask = draw_flags("dropout", keep, in.dtype(), seed_or_next(o.seed), shape);
-    return prim::mul(in, prim::div(mask, keep));
+    // In float16 what is kept of little would be 0. Where nothing is kept the result is 0.
+    const Tensor wide = prim::widened(in), one = prim::scalar(1.0, wide.dtype());
+    const Tensor keep = prim::sub(one, parameter_of("dropout", level, wide.dtype(), "level"));
+    const Tensor mask = draw_flags("dropout", keep, wide.dtype(), seed_or_next(o.seed), shape);
+    const Tensor divisor = prim::select(prim::eq(keep, zero_of(keep)), one, keep);
+    return prim::cast(prim::mul(wide, prim::div(mask, divisor)), in.dtype());
   }
   const double keep = 1.0 - level.value();
   const Tensor mask = draw_numbers(
@@ -251,6 +252,10 @@ Tensor bias_add(const Tensor& x, const Tensor& bias, DataFormatChoice data_forma
         " dimensions for x of shape ", in.shape(), "; got shape ", b.shape(), ".");
   const bool first = rank >= 3 && rank <= 5 &&
                      data_format.value_or(image_data_format()) == DataFormat::channels_first;
+  const size_t channel_axis = first ? 1 : rank - 1;
+  // Of an open size only a call says whether both have it; a bias of 1 is not spread over more.
+  if (b.ndim() == 1 && (in.shape().dim(channel_axis) < 0 || b.shape().dim(0) < 0))
+    b = prim::reshape(b, shape_of_dims({dim_of(in, channel_axis)}));
   if (first) {
     SymDims dims = dims_of(b);
     const SymDim channels = dims.back();

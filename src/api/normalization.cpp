@@ -70,20 +70,20 @@ Tensor l2_normalize(const Tensor& x, const Axis& axis) {
 }
 
 // x * scale + (beta - mean * scale): scale and offset are as small as the statistics, which leaves
-// one multiplication and one addition per element.
+// one multiplication and one addition per element. Half types are computed in float32: a variance need not fit float16.
 Tensor batch_normalization(const Tensor& x, const Tensor& mean, const Tensor& var,
                            const Tensor& beta, const Tensor& gamma,
                            const BatchNormalizationOptions& o) {
   const CalledAs called(__func__);
   constexpr const char* kName = "batch_normalization";
-  const Tensor in = float_operand(kName, x);
+  const Tensor given = float_operand(kName, x), in = prim::widened(given);
   const int64_t axis = normalize_axis(kName, o.axis, in.shape());
   const Tensor m = along_axis(kName, "mean", mean, in, axis);
   Tensor scale = prim::rsqrt(prim::shift(along_axis(kName, "var", var, in, axis), o.epsilon));
   if (gamma.defined()) scale = prim::mul(scale, along_axis(kName, "gamma", gamma, in, axis));
   Tensor offset = prim::neg(prim::mul(m, scale));
   if (beta.defined()) offset = prim::add(along_axis(kName, "beta", beta, in, axis), offset);
-  return prim::add(prim::mul(in, scale), offset);
+  return prim::cast(prim::add(prim::mul(in, scale), offset), given.dtype());
 }
 
 }  // namespace horngate

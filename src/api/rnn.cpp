@@ -1,5 +1,6 @@
 // rnn: recurrence over the time axis, as a loop or unrolled.
 #include "api/args.h"
+#include "api/dims.h"
 #include "api/loops.h"
 #include "api/shapes.h"
 #include "horngate/ops/functional.h"
@@ -55,7 +56,11 @@ Tensor mask_of(const Tensor& given, const Tensor& x) {
     check(a < 0 || b < 0 || a == b, kName, "mask of shape ", mask.shape(),
           " does not fit inputs of shape ", x.shape(), ".");
   }
-  return mask;
+  if (mask.shape().dim(0) >= 0 && x.shape().dim(0) >= 0) return mask;
+  // Whether an open number of samples is the same, a call knows: a mask of one is not spread over more.
+  SymDims dims = dims_of(mask);
+  dims[0] = dim_of(x, 0);
+  return prim::reshape(mask, shape_of_dims(dims));
 }
 
 /// `now` where the mask of a time step is set, else `before`; missing axes of the mask are added at

@@ -1,8 +1,9 @@
 """batch_normalization: with given statistics."""
 
 import horngate as K
+import numpy as np
 from cases import families, oracles
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import positive, rand
 
 oracle = oracles.batch_normalization
@@ -72,3 +73,20 @@ families.edges(
     [rand(1, 1), rand(1), positive(1), rand(1), rand(1)],
     tol={"float32": 1e-5},
 )
+
+
+@check(dtype=("float16", "bfloat16"))
+def statistics_that_half_types_do_not_hold(dtype):
+    """A variance of 160,000 is infinite in float16; a mean of 1,000 rounds away what is left of x."""
+    draw = np.random.RandomState(0)
+    for mean, deviation in [(1000.0, 400.0), (1000.0, 10.0)]:
+        x = K.placeholder((None, 4, 4, 1), dtype=dtype)
+        y = K.batch_normalization(
+            x, K.variable([mean]), K.variable([deviation**2]), None, None, axis=-1
+        )
+        given = draw.randn(64, 4, 4, 1) * deviation + mean
+        rounded, got = K.function([x], [K.cast(x, "float64"), K.cast(y, "float64")])([given])
+        assert K.dtype(y) == dtype
+        wanted = (rounded - mean) / np.sqrt(deviation**2 + 1e-3)
+        rounding = {"float16": 2**-11, "bfloat16": 2**-8}[dtype]
+        np.testing.assert_allclose(got, wanted, rtol=1.01 * rounding, atol=1e-4)

@@ -1,8 +1,10 @@
 """bias_add: a bias along the channels, or for each position."""
 
 import horngate as K
+import numpy as np
+import pytest
 from cases import oracles
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import rand
 
 for shape in [(4, 3), (2, 4, 3), (2, 4, 5, 3), (1, 2, 4, 2, 3)]:
@@ -57,3 +59,20 @@ error(
     data_format="channels_middle",
     text='bias_add: data_format must be "channels_last" or "channels_first"; got "channels_middle".',
 )
+
+
+@check
+def open_sizes_must_agree_in_the_call():
+    x, bias = K.placeholder((None, None)), K.placeholder((None,))
+    images = K.placeholder((None, None, None, 2))
+    f = K.function([x, bias], [K.bias_add(x, bias)])
+    g = K.function([images, bias], [K.bias_add(images, bias, data_format="channels_first")])
+    np.testing.assert_array_equal(f([np.ones((2, 3)), [1, 2, 3]])[0], [[2, 3, 4]] * 2)
+    assert g([np.ones((1, 3, 2, 2)), [1, 2, 3]])[0][0, :, 0, 0].tolist() == [2, 3, 4]
+    for call in (
+        lambda: f([np.ones((2, 3)), [1]]),
+        lambda: f([np.ones((2, 1)), [1, 2, 3]]),
+        lambda: g([np.ones((1, 3, 2, 2)), [1]]),
+    ):
+        with pytest.raises(ValueError, match="bias_add"):
+            call()

@@ -102,3 +102,14 @@ error(
     noise_shape=(2, 1),
     text="dropout: noise_shape must have 1, None or the dimension of x of shape (3, 4) on each axis; got 2 on axis 0.",
 )
+
+
+@check(dtype=("float16", "float32"))
+def a_level_that_only_a_call_knows(dtype):
+    x, level = K.ones((1000,), dtype=dtype), K.placeholder((), dtype="float32")
+    f = K.function([level], [K.cast(K.dropout(x, level, seed=3), "float32")])
+    np.testing.assert_array_equal(f([0.0])[0], np.ones(1000))
+    np.testing.assert_array_equal(f([1.0])[0], np.zeros(1000))
+    some = f([0.75])[0]
+    assert set(np.unique(some)) == {0.0, 4.0} and 150 < np.count_nonzero(some) < 350
+    assert np.isfinite(f([0.9999])[0]).all()

@@ -98,11 +98,11 @@ def of_comparisons(name, a):
 
 @check(needs_numbers=False, name=ARITHMETIC, dtype=ALL)
 def of_a_number(name, dtype):
-    """Numbers take the dtype of the tensor; a fraction beside whole numbers gives floatx."""
+    """Numbers take the dtype of the tensor; a float beside whole numbers gives floatx, even if it is whole."""
     x = ones(dtype)
     whole = "float32" if dtype == "bool" else dtype
-    fraction = dtype if dtype in FLOATS else "float32"
-    for number, wanted in [(1, whole), (2.0, whole), (0.5, fraction)]:
+    real = dtype if dtype in FLOATS else "float32"
+    for number, wanted in [(1, whole), (2.0, real), (0.5, real), (np.float64(2), real)]:
         for made in (ARITHMETIC[name](x, number), ARITHMETIC[name](number, x)):
             assert K.dtype(made) == wanted, (
                 f"{name} of {dtype} and {number}: {K.dtype(made)}, not {wanted}"
@@ -115,6 +115,16 @@ def a_number_that_does_not_fit():
     assert K.dtype(ones("uint8") - 1) == "uint8"
     assert K.dtype(ones("uint8") + (-1)) == "int64"
     assert K.dtype(ones("int32") * 2**40) == "int64"
+
+
+@check
+def a_float_beside_narrow_integers():
+    """128.0 fits uint8, p - 128.0 does not."""
+    p = K.placeholder((None,), dtype="uint8")
+    made = K.function([p], [p - 128.0, 1.0 - p, p * 2.0, p + np.float32(1), K.greater(p, 128.0)])
+    got = made([np.array([0, 200], np.uint8)])
+    for a, wanted in zip(got, [[-128, 72], [1, -199], [0, 400], [1, 201], [False, True]]):
+        np.testing.assert_array_equal(a, wanted)
 
 
 @check(needs_numbers=False)

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import bools, data, rand
@@ -458,3 +459,15 @@ def a_loop_in_a_loop_whose_state_needs_neither_then_a_product():
     wanted = (x @ c + np.stack(states, 1)[:, None]) @ w
     got = K.eval(K.rnn(step, K.constant(x), [])[1])
     np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+@check(unroll=(False, True))
+def a_mask_of_one_sample_is_not_for_two(unroll):
+    x, mask = K.placeholder((None, 3, 2)), K.placeholder((None, 3))
+    state = K.zeros_like(x[:, 0])
+    y = K.rnn(lambda now, states: (now, [now]), x, [state], mask=mask, unroll=unroll)[1]
+    f = K.function([x, mask], [y])
+    assert f([np.ones((2, 3, 2)), np.ones((2, 3))])[0].shape == (2, 3, 2)
+    for samples in (1, 3):
+        with pytest.raises(ValueError, match="rnn"):
+            f([np.ones((2, 3, 2)), np.ones((samples, 3))])

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families, oracles
 from cases.harness import case, check, error
 from cases.inputs import data, ints, normal, probabilities, rand
@@ -67,6 +68,17 @@ def what_is_no_class_gives_nan():
         K.constant([1, 7, -1], dtype="int32"), K.constant(np.full((3, 2), 0.5))
     )
     np.testing.assert_array_equal(np.isnan(K.eval(loss)), [False, True, True])
+
+
+@check
+def an_open_batch_needs_as_many_classes_as_rows():
+    target, output = K.placeholder((None,)), K.placeholder((None, 3))
+    f = K.function([target, output], [K.sparse_categorical_crossentropy(target, output)])
+    rows = np.repeat([[0.2, 0.3, 0.5]], 4, 0)
+    np.testing.assert_allclose(f([[0, 1, 2, 2], rows])[0], -np.log([0.2, 0.3, 0.5, 0.5]), 1e-5)
+    for classes, some in [([0], rows), (np.arange(8) % 3, rows[:1])]:
+        with pytest.raises(ValueError, match="sparse_categorical_crossentropy"):
+            f([classes, some])
 
 
 families.edges(

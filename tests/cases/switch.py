@@ -172,3 +172,14 @@ def by_a_constant(chosen):
     feed = np.arange(6.0).reshape(3, 2)
     for got in K.function([x], outputs)([feed]):
         np.testing.assert_array_equal(got, feed * 2 if chosen else feed - 1)
+
+
+@check
+def expressions_of_other_ranks_are_not_spread():
+    condition = K.placeholder((), dtype="bool")
+    with pytest.raises(ValueError, match="same number of dimensions"):
+        K.switch(condition, K.ones((3,)), K.ones((2, 3)))
+    with pytest.raises(ValueError, match="same number of dimensions"):
+        K.in_train_phase(K.ones((3,)), K.ones((2, 3)), training=condition)
+    f = K.function([condition], [K.switch(condition, K.constant(5.0), K.ones((2, 3)))])
+    assert f([True])[0].shape == (2, 3)

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families
 from cases.harness import check
 
@@ -72,3 +73,21 @@ def crosswise_in_the_same_form(n):
         for v, wanted in zip(variables, starts):
             np.testing.assert_allclose(K.get_value(v), wanted, rtol=1e-5, atol=1e-6)
 
+
+@check
+def integers_of_a_list_must_fit():
+    v = K.variable([1, 2], dtype="int8")
+    for value in ([300, 1], K.constant([1, -129], dtype="int32"), K.constant(300, dtype="int32")):
+        with pytest.raises(ValueError, match="is int8, which cannot hold (300|-129)"):
+            K.update(v, value)
+    for dtype, fits, not_fits in [
+        ("uint64", [2**64 - 1, 0], [-1, 0]),
+        ("int64", [-(2**63), 2**63 - 1], np.array([2**63, 0], np.uint64)),
+        ("uint8", [255, 0], [0, 256]),
+        ("int8", [127, -128], [127, -129]),
+    ]:
+        v = K.variable([1, 2], dtype=dtype)
+        assert K.function([], [K.identity(v)], updates=[K.update(v, fits)])([]) is not None
+        assert K.get_value(v).tolist() == fits
+        with pytest.raises(ValueError, match="cannot hold"):
+            K.update(v, not_fits)

@@ -7,13 +7,17 @@
 namespace horngate {
 
 /// An argument that is a tensor or a plain number: K::maximum(x, 0). A number takes the dtype of
-/// the tensor next to it; an integer that a double cannot hold becomes an int64 or uint64 tensor.
+/// the tensor next to it, but a float next to integers gives floatx in arithmetic; an integer that a
+/// double cannot hold becomes an int64 or uint64 tensor.
 /// None is for arguments that may be left out.
 class HORNGATE_API Number {
  public:
   template <class T>
     requires std::is_arithmetic_v<T>
-  Number(T value) : kind_(Kind::number), value_(static_cast<double>(value)) {
+  Number(T value)
+      : kind_(Kind::number),
+        is_float_(std::is_floating_point_v<T>),
+        value_(static_cast<double>(value)) {
     if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
       using Exact = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
       constexpr T kLimit = T{1} << 53;
@@ -26,6 +30,8 @@ class HORNGATE_API Number {
   bool is_none() const { return kind_ == Kind::none; }
   bool is_tensor() const { return kind_ == Kind::tensor; }
   bool is_number() const { return kind_ == Kind::number; }
+  /// A number that was written as a float, 2.0, even if it is whole.
+  bool is_float() const { return is_float_; }
   double value() const { return value_; }
   const Tensor& tensor() const { return tensor_; }
 
@@ -34,6 +40,7 @@ class HORNGATE_API Number {
 
   enum class Kind : uint8_t { none, number, tensor };
   Kind kind_ = Kind::none;
+  bool is_float_ = false;
   double value_ = 0.0;
   Tensor tensor_;
 };
