@@ -69,11 +69,7 @@ def _state_of(variable):
     attributes = {key: variable.__dict__[key] for key in _KEPT if key in variable.__dict__}
     value = _hg.batch_get_value([variable])[0]
     if variable.dtype == "bfloat16":
-        value = (
-            value.astype("float32")
-            if value.dtype != "uint16"
-            else _hg.eval(_hg.cast(variable, "float32"))
-        )
+        value = value.astype("float32")  # which is read without ml_dtypes too
     return value, variable.dtype, variable.name, attributes
 
 

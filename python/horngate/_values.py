@@ -48,7 +48,8 @@ def get_value(x: Variable) -> Array:
         x: variable.
 
     Returns:
-        NumPy array, a copy.
+        NumPy array, a copy. bfloat16, which NumPy lacks, has the dtype of the package ml_dtypes;
+        without it, it comes as float32.
 
     Example:
         >>> K.get_value(K.variable([1, 2]))

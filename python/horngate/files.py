@@ -16,7 +16,7 @@ def save(path, arrays):
     Args:
         path: file to write; its ending says the format.
         arrays: a dictionary of names and variables or arrays; a list of variables, stored under
-            their own names; for .npy one variable or array.
+            their own names; for .npy one variable or array. bfloat16 fits .safetensors alone.
 
     Example:
         >>> w = K.variable([1.0, 2.0])
@@ -25,19 +25,14 @@ def save(path, arrays):
         array([1., 2.], dtype=float32)
     """
     if isinstance(arrays, dict):
-        named = dict(arrays)
+        named = arrays
     elif isinstance(arrays, (list, tuple)) and all(isinstance(v, _hg.Variable) for v in arrays):
         named = {v.name: v for v in arrays}
         if len(named) < len(arrays):
             raise ValueError("save: two variables have one name; give a dictionary of names.")
     else:
-        if isinstance(arrays, _hg.Variable):
-            arrays = _hg.batch_get_value([arrays])[0]
         _hg.save_array(os.fsencode(path), arrays)
         return
-    variables = [name for name, value in named.items() if isinstance(value, _hg.Variable)]
-    values = _hg.batch_get_value([named[name] for name in variables])
-    named.update(zip(variables, values))
     _hg.save_arrays(os.fsencode(path), named)
 
 

@@ -70,7 +70,6 @@ std::optional<DType> dtype_of(PyArray_Descr* d) {
 int type_num_of(DType t) {
   switch (t) {
     case DType::float16: return NPY_HALF;
-    case DType::bfloat16: return NPY_USHORT;
     case DType::float32: return NPY_FLOAT;
     case DType::float64: return NPY_DOUBLE;
     case DType::int8: return NPY_INT8;
@@ -82,6 +81,7 @@ int type_num_of(DType t) {
     case DType::uint32: return NPY_UINT32;
     case DType::uint64: return NPY_UINT64;
     case DType::bool_: return NPY_BOOL;
+    case DType::bfloat16: break;  // only ml_dtypes has it
   }
   return NPY_DOUBLE;
 }
@@ -135,24 +135,8 @@ void check_nesting(PyObject* list, SmallVec<PyObject*, 8>& above, const char* fu
   above.pop_back();
 }
 
-/// Drops a reference, from whichever thread last holds the memory.
-std::function<void()> release_of(PyObject* object) {
-  return [object] {
-    const Locked locked;
-    Py_DECREF(object);
-  };
-}
-
-}  // namespace
-
-bool has_numpy_bfloat16() { return find_bfloat16() != nullptr; }
-bool is_ndarray(PyObject* object) { return PyArray_Check(object); }
-bool is_numpy_scalar(PyObject* object) {
-  return PyArray_CheckScalar(object) && !PyArray_Check(object);
-}
-int ndim_of(PyObject* ndarray) { return PyArray_NDIM(reinterpret_cast<PyArrayObject*>(ndarray)); }
-
-bool borrow_array(PyObject* object, Array* out) {
+/// A view of an array whose memory we can use as it is; false for others.
+bool view_of(PyObject* object, Array* out) {
   if (!PyArray_Check(object)) return false;
   auto* a = reinterpret_cast<PyArrayObject*>(object);
   if (!PyArray_ISBEHAVED_RO(a) || !PyArray_IS_C_CONTIGUOUS(a)) return false;
@@ -163,52 +147,126 @@ bool borrow_array(PyObject* object, Array* out) {
   return true;
 }
 
-nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function) {
-  Array fits;
-  if (PyArray_Check(value.ptr()) && borrow_array(value.ptr(), &fits) &&
-      (!dtype || fits.dtype() == *dtype))
-    return nb::borrow(value);
-  check_nesting(value.ptr(), function);
-  constexpr int kFlags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
-  PyObject* made =
-      value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr);
-  if (!made) raise_not_numeric(value, function);
-  nb::object own = nb::steal(made);
-  // NumPy takes float64 for a list in which one integer fits int64 and another does not; the dtype that is wanted may hold both.
-  if (dtype == DType::uint64 && !is_ndarray(value.ptr()) &&
-      PyArray_TYPE(reinterpret_cast<PyArrayObject*>(made)) == NPY_DOUBLE) {
-    if (PyObject* exact = PyArray_FromAny(value.ptr(), descr_of(*dtype), 0, 0, 0, nullptr))
-      own = nb::steal(made = exact);
-    else
-      PyErr_Clear();  // floats that do not fit: cast as such
+/// Whether they are bools of which some byte is neither 0 nor 1: another array's bytes, seen as bools. NumPy takes them for
+/// true, kernels compute with the byte.
+bool has_odd_bools(const Array& a) {
+  if (a.dtype() != DType::bool_) return false;
+  const auto* bytes = static_cast<const unsigned char*>(a.raw());
+  const auto n = static_cast<size_t>(a.size());
+  uint64_t all = 0, b = 0, c = 0, d = 0;  // four, so that memory sets the pace
+  size_t i = 0;
+  for (uint64_t words[4]; i + sizeof words <= n; i += sizeof words) {
+    std::memcpy(words, bytes + i, sizeof words);
+    all |= words[0];
+    b |= words[1];
+    c |= words[2];
+    d |= words[3];
   }
+  all |= b | c | d;
+  for (; i < n; ++i) all |= bytes[i];
+  return (all & 0xfefefefefefefefe) != 0;
+}
+
+bool is_integer(PyObject* object) {
+  return PyLong_Check(object) || PyArray_IsScalar(object, Integer);
+}
+
+/// Whether lists in lists hold integers and arrays of integers alone.
+bool holds_integers(PyObject* value) {
+  if (PyArray_Check(value))
+    return PyTypeNum_ISINTEGER(PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value)));
+  if (!PyList_Check(value) && !PyTuple_Check(value)) return is_integer(value);
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(value); ++i)
+    if (!holds_integers(PySequence_Fast_GET_ITEM(value, i))) return false;
+  return true;
+}
+
+/// Integers as uint64, which keeps the digits that float64 would lose; to a dtype of integers they go modulo 2^64, to others only
+/// if they fit. An invalid object for anything else.
+nb::object exact_integers(PyObject* value, std::optional<DType> dtype) {
+  const nb::object made = nb::steal(PyArray_FromAny(value, PyArray_DescrFromType(NPY_OBJECT), 0, 0,
+                                                    NPY_ARRAY_CARRAY_RO, nullptr));
+  if (!made.is_valid()) nb::raise_python_error();
+  auto* objects = reinterpret_cast<PyArrayObject*>(made.ptr());
+  auto* const* items = static_cast<PyObject* const*>(PyArray_DATA(objects));
+  const npy_intp* dims = PyArray_DIMS(objects);
+  const Array exact(DType::uint64, Ints(dims, dims + PyArray_NDIM(objects)));
+  for (int64_t i = 0; i < exact.size(); ++i) {
+    if (!items[i] || !is_integer(items[i])) return {};
+    const nb::object number = nb::steal(PyNumber_Index(items[i]));
+    if (!number.is_valid()) nb::raise_python_error();
+    exact.data<uint64_t>()[i] = dtype && is_int(*dtype)
+                                    ? PyLong_AsUnsignedLongLongMask(number.ptr())
+                                    : PyLong_AsUnsignedLongLong(number.ptr());
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return {};
+    }
+  }
+  return nb::steal(to_ndarray(exact));
+}
+
+/// Whether what NumPy made of `value` may lack digits of its integers. For lists in which one is beyond int64 that is float64;
+/// objects are to become float64.
+bool may_lack_digits(PyObject* value, PyObject* made, std::optional<DType> dtype) {
+  const int type = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(made));
+  if (PyArray_Check(value)) return type == NPY_OBJECT && dtype && is_int(*dtype);
+  return (type == NPY_DOUBLE || type == NPY_OBJECT) && holds_integers(value);
+}
+
+/// Drops a reference, from whichever thread last holds the memory.
+std::function<void()> release_of(PyObject* object) {
+  return [object] {
+    const Locked locked;
+    Py_DECREF(object);
+  };
+}
+
+}  // namespace
+
+bool is_ndarray(PyObject* object) { return PyArray_Check(object); }
+bool is_numpy_scalar(PyObject* object) {
+  return PyArray_CheckScalar(object) && !PyArray_Check(object);
+}
+int ndim_of(PyObject* ndarray) { return PyArray_NDIM(reinterpret_cast<PyArrayObject*>(ndarray)); }
+
+bool borrow_array(PyObject* object, Array* out) {
+  return view_of(object, out) && !has_odd_bools(*out);
+}
+
+nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function,
+                      Array* view) {
+  if (borrow_array(value.ptr(), view)) return nb::borrow(value);
+  check_nesting(value.ptr(), function);
+  nb::object made = nb::steal(
+      value.is_none() ? nullptr : PyArray_FromAny(value.ptr(), nullptr, 0, 0, 0, nullptr));
+  if (!made.is_valid()) raise_not_numeric(value, function);
+  if (may_lack_digits(value.ptr(), made.ptr(), dtype))
+    if (const nb::object exact = exact_integers(value.ptr(), dtype); exact.is_valid()) made = exact;
+  auto* array = reinterpret_cast<PyArrayObject*>(made.ptr());
   // Text and complex numbers could be cast, but hardly anybody means that.
-  PyArray_Descr* from = PyArray_DESCR(reinterpret_cast<PyArrayObject*>(made));
-  if (!dtype_of(from) && from->kind != 'O' && from->kind != 'f') raise_not_numeric(value, function);
-  // Without ml_dtypes NumPy cannot make bfloat16, so take float32 and cast it ourselves. Python
-  // objects and long doubles become float64.
-  const bool narrow_later = dtype == DType::bfloat16 && !find_bfloat16();
-  PyArray_Descr* to = nullptr;
-  if (dtype)
-    to = descr_of(narrow_later ? DType::float32 : *dtype);
-  else if (!dtype_of(from))
-    to = descr_of(DType::float64);
-  else if (PyArray_ISBYTESWAPPED(reinterpret_cast<PyArrayObject*>(made)))
-    to = descr_of(*dtype_of(from));
+  PyArray_Descr* from = PyArray_DESCR(array);
+  const std::optional<DType> own = dtype_of(from);
+  if (!own && from->kind != 'O' && from->kind != 'f') raise_not_numeric(value, function);
+  // Python objects and long doubles become float64. All other casts are Array's, which are the same everywhere.
+  constexpr int kFlags = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST;
   nb::object result =
-      nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made), to, kFlags));
-  if (!result.is_valid() || !borrow_array(result.ptr(), &fits)) raise_not_numeric(value, function);
+      nb::steal(PyArray_FromArray(array, descr_of(own.value_or(DType::float64)), kFlags));
+  if (!result.is_valid() || !view_of(result.ptr(), view)) raise_not_numeric(value, function);
+  if (has_odd_bools(*view)) {
+    const Array bytes = Array::view(view->raw(), DType::uint8, view->dims());
+    result = nb::steal(to_ndarray(bytes.cast(DType::bool_)));
+    view_of(result.ptr(), view);
+  }
   return result;
 }
 
 Array array_from(nb::handle value, std::optional<DType> dtype, const char* function) {
-  const nb::object object = as_ndarray(value, dtype, function);
-  Array borrowed;
-  borrow_array(object.ptr(), &borrowed);
-  if (dtype && borrowed.dtype() != *dtype) return borrowed.cast(*dtype);
+  Array view;
+  const nb::object object = as_ndarray(value, dtype, function, &view);
+  if (dtype && view.dtype() != *dtype) return view.cast(*dtype);
   Py_INCREF(object.ptr());
-  return Array::view(borrowed.raw(), borrowed.dtype(), borrowed.dims(), {},
-                     release_of(object.ptr()));
+  return Array::view(view.raw(), view.dtype(), view.dims(), {}, release_of(object.ptr()));
 }
 
 void check_nesting(PyObject* value, const char* function) {
@@ -249,6 +307,9 @@ nb::object to_scipy(const Array& array) {
 
 PyObject* to_ndarray(const Array& array) {
   if (!array.storage()) return to_ndarray(array.copy());  // memory of somebody else, which may go
+  // float32 has all its numbers, and says what they are.
+  if (array.dtype() == DType::bfloat16 && !find_bfloat16())
+    return to_ndarray(array.cast(DType::float32));
   npy_intp dims[kMaxRank], strides[kMaxRank];
   if (array.ndim() > kMaxRank) throw ValueError("array: NumPy takes up to 64 dimensions.");
   const int rank = static_cast<int>(array.ndim());
@@ -274,10 +335,9 @@ PyObject* to_ndarray(const Array& array) {
 }
 
 PyObject* to_numpy(const Array& array) {
-  // In an array, a bfloat16 that NumPy does not know is passed as bits; alone it would look like a
-  // number.
-  const bool is_number = array.dtype() != DType::bfloat16 || has_numpy_bfloat16();
-  if (array.ndim() > 0 || !is_number) return to_ndarray(array);
+  if (array.ndim() > 0) return to_ndarray(array);
+  if (array.dtype() == DType::bfloat16 && !find_bfloat16())
+    return to_numpy(array.cast(DType::float32));
   PyArray_Descr* descr = descr_of(array.dtype());
   PyObject* scalar = PyArray_Scalar(array.raw(), descr, nullptr);
   Py_DECREF(descr);
@@ -293,8 +353,10 @@ DType dtype_from_python(nb::handle dtype, const char* function) {
       throw TypeError(std::string(function) + ": " + e.what());  // as Keras' tests expect
     }
   }
+  // NumPy takes the first of some lists, which name the fields of records.
+  const bool is_list = PyTuple_Check(dtype.ptr()) || PyList_Check(dtype.ptr());
   PyArray_Descr* descr = nullptr;
-  if (dtype.is_none() || !PyArray_DescrConverter(dtype.ptr(), &descr)) {
+  if (dtype.is_none() || is_list || !PyArray_DescrConverter(dtype.ptr(), &descr)) {
     PyErr_Clear();
     throw TypeError(std::string(function) + ": dtype must be a name such as \"float32\"; got " +
                     repr_of(dtype) + ".");

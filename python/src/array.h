@@ -15,15 +15,17 @@ namespace nb = nanobind;
 /// How many dimensions an array of NumPy has at most.
 constexpr size_t kMaxRank = 64;
 
-/// A view of a NumPy array whose dtype and memory order we can use directly; false for anything
-/// else. The view does not hold the object: the caller must, for as long as the view lives.
+/// A view of a NumPy array whose dtype, memory order and bytes we can use directly; false for
+/// anything else. The view does not hold the object: the caller must, for as long as the view lives.
 bool borrow_array(PyObject* object, Array* out);
 
-/// A NumPy array from anything NumPy can convert; `dtype` unset: what NumPy chooses. borrow_array
-/// accepts the result. `function` begins the error for what cannot be numbers.
-nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function);
+/// A NumPy array from anything NumPy can convert, and the view of it that borrow_array gives. It has
+/// the dtype that NumPy chooses; `dtype`, what it will be cast to, says which digits of integers
+/// count. `function` begins the error for what cannot be numbers.
+nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function,
+                      Array* view);
 
-/// The same as an Array that holds the object.
+/// The same as an Array that holds the object, cast to `dtype`.
 Array array_from(nb::handle value, std::optional<DType> dtype, const char* function);
 
 /// ValueError for a list that contains itself, or is nested deeper than arrays can be.
@@ -36,13 +38,10 @@ nb::object to_scipy(const Array& array);
 Array sparse_array_from(nb::handle matrix, std::optional<DType> dtype, const char* function);
 
 /// A writable NumPy array over the array's memory. bfloat16 has the dtype of ml_dtypes; if that
-/// package is missing, the bits come as uint16.
+/// package is missing, it is float32, of which it is a part.
 PyObject* to_ndarray(const Array& array);
 /// The same, but a NumPy number for a scalar: Keras programs test for np.float32.
 PyObject* to_numpy(const Array& array);
-
-/// Whether ml_dtypes is installed.
-bool has_numpy_bfloat16();
 
 bool is_ndarray(PyObject* object);
 /// A NumPy scalar, such as numpy.float32(1).

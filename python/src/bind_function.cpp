@@ -13,8 +13,8 @@
 namespace horngate::python {
 namespace {
 
-/// Values of tensors that need no feeds.
-nb::object eval_tensor(Any x) {
+/// The value of a tensor that needs no feeds.
+Array value_of(handle x) {
   Call call("eval");
   const Tensor t = to_dense(call.tensor(x));
   Array value;
@@ -23,20 +23,20 @@ nb::object eval_tensor(Any x) {
     value = eval(t);
   }
   show_warnings();
-  return nb::steal(to_numpy(value));
+  return value;
 }
 
-nb::object get_values(nb::sequence variables) {
+/// Values of variables, all of one moment, and of tensors that need no feeds; dense.
+Arrays values_of(const std::vector<nb::object>& tensors) {
   Call call("batch_get_value");
+  Arrays out(tensors.size());
   std::vector<Variable> dense;
-  nb::list out;
-  for (handle v : variables) {
-    if (is_variable_object(v.ptr()) && !tensor_of(v.ptr()).is_sparse()) {
-      dense.push_back(Variable(tensor_of(v.ptr())));
-      out.append(nb::none());
-    } else {
-      out.append(eval_tensor(Any(v.ptr())));
-    }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    PyObject* t = tensors[i].ptr();
+    if (is_variable_object(t) && !tensor_of(t).is_sparse())
+      dense.push_back(Variable(tensor_of(t)));
+    else
+      out[i] = value_of(t);
   }
   Arrays values;
   {
@@ -44,8 +44,18 @@ nb::object get_values(nb::sequence variables) {
     values = batch_get_value(dense);
   }
   size_t next = 0;
-  for (size_t i = 0; i < nb::len(out); ++i)
-    if (nb::object(out[i]).is_none()) out[i] = nb::steal(to_numpy(values[next++]));
+  for (Array& a : out)
+    if (!a.defined()) a = std::move(values[next++]);
+  return out;
+}
+
+nb::object eval_tensor(Any x) { return nb::steal(to_numpy(value_of(x))); }
+
+nb::object get_values(nb::sequence variables) {
+  std::vector<nb::object> tensors;
+  for (handle v : variables) tensors.push_back(nb::borrow(v));
+  nb::list out;
+  for (const Array& a : values_of(tensors)) out.append(nb::steal(to_numpy(a)));
   return out;
 }
 
@@ -62,20 +72,33 @@ void set_values(nb::sequence pairs) {
   batch_set_value(values);
 }
 
+/// Variables do not go through NumPy, which has not all of their dtypes.
 void save_arrays(nb::bytes path, nb::dict arrays) {
   NamedArrays named;
-  for (const auto& [name, value] : arrays) {
-    if (!PyUnicode_Check(name.ptr()))
-      throw TypeError("save: names must be strings; got " + repr_of(name) + ".");
-    named[nb::cast<std::string>(name)] = array_from(value, {}, "save");
+  std::vector<std::string> names;
+  std::vector<nb::object> variables;
+  for (const auto& [key, value] : arrays) {
+    if (!PyUnicode_Check(key.ptr()))
+      throw TypeError("save: names must be strings; got " + repr_of(key) + ".");
+    const std::string name = nb::cast<std::string>(key);
+    if (is_variable_object(value.ptr())) {
+      names.push_back(name);
+      variables.push_back(nb::borrow(value));
+    } else {
+      named[name] = array_from(value, {}, "save");
+    }
   }
+  const Arrays values = values_of(variables);
+  for (size_t i = 0; i < names.size(); ++i) named[names[i]] = values[i];
   const std::string file(path.c_str(), path.size());
   const Unlocked unlocked;
   save(file, named);
 }
 
 void save_array(nb::bytes path, Any value) {
-  const Array array = array_from(value, {}, "save");
+  const bool is_variable = is_variable_object(value.ptr());
+  const Array array =
+      is_variable ? values_of({nb::borrow(value)})[0] : array_from(value, {}, "save");
   const std::string file(path.c_str(), path.size());
   const Unlocked unlocked;
   save(file, array);

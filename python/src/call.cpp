@@ -70,9 +70,8 @@ void Call::fail(const char* argument, const std::string& wanted, handle got) con
 Array Call::literal(handle value, std::optional<DType> like) {
   const bool has_dtype =
       is_ndarray(value.ptr()) || (is_numpy_scalar(value.ptr()) && !PyFloat_Check(value.ptr()));
-  const nb::object object = as_ndarray(value, {}, function_);
   Array own;
-  borrow_array(object.ptr(), &own);
+  const nb::object object = as_ndarray(value, {}, function_, &own);
   DType dtype = own.dtype();
   if (like)
     dtype = dtype_beside(own, *like);

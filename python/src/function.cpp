@@ -148,9 +148,6 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
     return;
   }
   if (borrow_array(value, &a)) {
-    if (a.dtype() == DType::uint16 && input.dtype == DType::bfloat16 && !has_numpy_bfloat16())
-      a = Array::view(a.raw(), DType::bfloat16,
-                      a.dims());  // the form in which to_ndarray gave them
     Py_INCREF(value);
     feeds.held.push_back(value);
     feeds.arrays.push_back(std::move(a));
@@ -170,10 +167,7 @@ void add_feed(Feeds& feeds, const Input& input, PyObject* value) {
     feeds.arrays.push_back(sparse_array_from(value, input.dtype, "function"));
     return;
   }
-  const nb::object made = as_ndarray(value, input.dtype, "function");
-  if (!borrow_array(made.ptr(), &a))
-    throw TypeError("function: cannot convert an input to an array.");
-  feeds.held.push_back(nb::object(made).release().ptr());
+  feeds.held.push_back(as_ndarray(value, input.dtype, "function", &a).release().ptr());
   feeds.arrays.push_back(std::move(a));
 }
 

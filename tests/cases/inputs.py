@@ -23,11 +23,6 @@ def to_bfloat16(values):
     return np.where(np.isfinite(wide), rounded, wide).astype("float32").reshape(wide.shape)
 
 
-def from_bfloat16_bits(bits):
-    """float32 of the uint16 that NumPy sees in place of bfloat16."""
-    return (np.asarray(bits).astype("uint32") << np.uint32(16)).view("float32")
-
-
 def cast(values, dtype):
     """The array that is fed for a dtype; bfloat16 goes in as float32."""
     if dtype == "bfloat16":

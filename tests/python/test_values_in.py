@@ -1,0 +1,243 @@
+"""Values that come from Python keep their numbers: halves without ml_dtypes, casts, large integers, bools of odd bytes,
+float64 arrays beside float32 tensors, indices as NumPy has them."""
+
+import os
+import subprocess
+import sys
+
+import horngate as K
+import numpy as np
+import pytest
+
+DTYPES = "float16 bfloat16 float32 float64 bool".split()
+DTYPES += "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+
+WITHOUT_ML_DTYPES = """
+import pickle, sys
+sys.modules["ml_dtypes"] = None
+import horngate as K
+import numpy as np
+
+NUMBERS = [1.0, 2.5, -3.0]
+
+def values(v):
+    return K.eval(K.cast(v, "float32")).tolist()
+
+v, w = K.variable(NUMBERS, dtype="bfloat16", name="v"), K.variable(4.0, dtype="bfloat16", name="w")
+got, one = K.batch_get_value([v, w])
+assert got.dtype == one.dtype == "float32" and isinstance(one, np.float32), (got, one)
+assert got.tolist() == NUMBERS and one == 4
+K.set_value(v, K.get_value(v))
+assert values(v) == NUMBERS
+K.batch_set_value(list(zip([v, w], K.batch_get_value([v, w]))))
+assert values(v) == NUMBERS and values(w) == 4
+for make in (K.variable, K.constant):
+    assert values(make(K.get_value(v), dtype="bfloat16")) == NUMBERS
+assert values(pickle.loads(pickle.dumps(v))) == NUMBERS
+x = K.placeholder((3,), dtype="bfloat16")
+f = K.function([x], [x * 2])
+assert f([f([NUMBERS])[0]])[0].tolist() == [4, 10, -12]
+assert f([np.array([3, 4, 5], "uint16")])[0].tolist() == [6, 8, 10]
+K.set_value(v, np.array([3, 4, 5], "uint16"))
+assert values(v) == [3, 4, 5]
+K.set_value(v, NUMBERS)
+path = sys.argv[1] + "/w.safetensors"
+for saved in ([v, w], {"v": v, "w": w}):
+    K.save(path, saved)
+    assert b"BF16" in open(path, "rb").read(200)
+    K.batch_set_value([(v, [0, 0, 0]), (w, 0)])
+    K.load(path, [v, w])
+    assert values(v) == NUMBERS and values(w) == 4
+K.save(sys.argv[1] + "/w.npz", {"v": K.get_value(v)})
+K.set_value(v, [0, 0, 0])
+K.load(sys.argv[1] + "/w.npz", [v])
+assert values(v) == NUMBERS
+for ending, what in [("npz", [v]), ("npy", v)]:
+    try:
+        K.save(f"{sys.argv[1]}/w.{ending}", what)
+        assert False
+    except ValueError as error:
+        assert str(error) == "save: NumPy has no bfloat16; cast it to float32."
+print("good")
+"""
+
+
+def test_bfloat16_without_ml_dtypes(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ML_DTYPES, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+    )
+    assert done.stdout == "good\n", done.stderr
+
+
+def test_uint16_for_bfloat16_are_numbers():
+    x = K.placeholder((2,), dtype="bfloat16")
+    f = K.function([x], [K.cast(x, "float32")])
+    np.testing.assert_array_equal(f([np.array([3, 4], "uint16")])[0], [3, 4])
+
+
+def test_variables_of_bfloat16_in_files(tmp_path):
+    v = K.variable([1.0, 2.5], dtype="bfloat16", name="v")
+    s = K.variable([3.0], name="s")
+    K.save(tmp_path / "w.safetensors", {"v": v, "s": s, "n": 7, "a": np.arange(3)})
+    K.batch_set_value([(v, [0, 0]), (s, [0])])
+    K.load(tmp_path / "w.safetensors", {"v": v, "s": s})
+    np.testing.assert_array_equal(K.eval(K.cast(v, "float32")), [1, 2.5])
+    assert K.get_value(s) == 3 and K.load(tmp_path / "w.safetensors")["n"] == 7
+
+
+def odd_bools(n=4):
+    """True as other bytes than 1, as masks read from files may have it."""
+    return np.resize(np.array([2, 0, 255, 1], "uint8"), n).view(bool)
+
+
+@pytest.mark.parametrize("n", [1, 4, 7, 8, 9, 1000])
+def test_bools_of_other_bytes(n):
+    b = odd_bools(n)
+    plain = b.view("uint8") != 0
+    p, q = K.placeholder((n,), dtype="bool"), K.placeholder((n,), dtype="bool")
+    f = K.function([p, q], [K.not_equal(p, q), K.cast(p, "int32"), K.identity(p)])
+    differ, numbers, same = f([b, plain[::-1].copy()])
+    np.testing.assert_array_equal(differ, plain != plain[::-1])
+    np.testing.assert_array_equal(numbers, plain.astype("int32"))
+    np.testing.assert_array_equal(same.view("uint8"), plain)
+    x, v = K.placeholder((n,)), K.variable(np.zeros(n))
+    K.set_value(v, b)
+    for got in (
+        K.function([x], [x])([b])[0],
+        K.get_value(v),
+        K.get_value(K.variable(b)),
+        K.eval(K.constant(b)),
+        K.eval(K.constant(b, dtype="bool")),
+        K.eval(K.zeros((n,)) + b),
+        K.eval(K.cast(K.square(b), "float32")),
+    ):
+        np.testing.assert_array_equal(got, plain)
+    assert b.view("uint8")[0] == 2  # the caller's array is as it was
+
+
+def test_bools_with_axes_and_strides():
+    b = odd_bools(24).reshape(4, 6)
+    p = K.placeholder((None, None), dtype="bool")
+    f = K.function([p], [K.cast(p, "int32")])
+    for view in (b, b.T, b[::2, 1::2], b[:0]):
+        np.testing.assert_array_equal(f([view])[0], view.astype(int) != 0)
+
+
+@pytest.mark.parametrize("dtype", [("float32", "int32"), ["float32"], (np.float32, (2,))])
+def test_a_list_is_no_dtype(dtype):
+    for use in (
+        lambda: K.variable(1.0, dtype=dtype),
+        lambda: K.constant(1.0, dtype=dtype),
+        lambda: K.cast(K.constant(1.0), dtype),
+        lambda: K.zeros((2,), dtype=dtype),
+    ):
+        with pytest.raises(TypeError, match='dtype must be a name such as "float32"; got'):
+            use()
+
+
+# At the limits of every dtype, and beyond.
+NUMBERS = [0, 1, -1, 2, 0.5, -0.5, 1.75, -1.75, 255, 256, 300.7, -300.7, 65504, 65519.9, 65520]
+NUMBERS += [3e9, -3e9, 2.0**31, 2.0**32, 2.0**32 + 5, 2.0**53 + 2, 2.0**63, -(2.0**63), -9.3e18]
+NUMBERS += [1.5e19, 2.0**64, 1e30, np.nan, np.inf, -np.inf, 1 / 3, 3.4e38, 1e-8, -0.0]
+
+
+def numbers_in(dtype):
+    with np.errstate(all="ignore"):
+        if dtype == "bfloat16":
+            return np.array(NUMBERS * 3, pytest.importorskip("ml_dtypes").bfloat16)
+        if dtype.startswith("f"):
+            return np.array(NUMBERS * 3, dtype)
+        if dtype == "bool":
+            return np.array([True, False] * 40)
+        info = np.iinfo(dtype)
+        ends = [info.min, info.min + 1, info.max, info.max - 1, info.max // 3, 0, 1, 2, 77]
+        return np.array(ends * 8, dtype)
+
+
+def same_bits(got, wanted):
+    got, wanted = np.asarray(got), np.asarray(wanted)
+    assert got.dtype == wanted.dtype
+    if got.dtype.kind == "f" or got.dtype.name == "bfloat16":
+        nan = np.isnan(wanted)
+        np.testing.assert_array_equal(np.isnan(got), nan)
+        got, wanted = got[~nan], wanted[~nan]
+    np.testing.assert_array_equal(got.tobytes(), wanted.tobytes())
+
+
+@pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.parametrize("target", DTYPES)
+def test_every_way_in_casts_as_cast_does(source, target):
+    """Constants, variables, values set and fed, in either byte order and in lists."""
+    a = numbers_in(source)
+    n = len(a)
+    given = K.placeholder((n,), dtype=source)
+    [wanted] = K.function([given], [K.cast(given, target)])([a])
+    x, v = K.placeholder((n,), dtype=target), K.variable(np.zeros(n), dtype=target)
+    f = K.function([x], [x])
+    values = [a, np.repeat(a, 2)[::2]]
+    if source != "bfloat16":
+        values.append(a.astype(a.dtype.newbyteorder()))
+    if source in ("float64", "int64", "uint64", "bool"):  # what lists hold
+        values.append(a.tolist())
+    for value in values:
+        K.set_value(v, value)
+        same_bits(K.eval(K.constant(value, dtype=target)), wanted)
+        same_bits(K.get_value(K.variable(value, dtype=target)), wanted)
+        same_bits(K.get_value(v), wanted)
+        same_bits(f([value])[0], wanted)
+
+
+def test_uint32_of_what_it_does_not_hold():
+    a = np.array([np.nan, -np.inf, -9.3e18, 2.0**32 + 5, -1.0] * 17)
+    wanted = [0, 0, 0, 5, 2**32 - 1] * 17
+    assert K.get_value(K.variable(a, dtype="uint32")).tolist() == wanted
+    x = K.placeholder((None,), dtype="uint32")
+    assert K.function([x], [x])([a.tolist()])[0].tolist() == wanted
+
+
+BIG = 2**53 + 1  # no double has this value
+
+
+def test_integers_beside_one_beyond_int64():
+    for big in ([2**63, BIG], (2**64 - 1, BIG, 5), [[2**63 + 1], [BIG]], [np.uint64(2**63), BIG]):
+        exact = np.array([int(n) for n in np.ravel(np.array(big, object))], object)
+        exact = exact.reshape(np.shape(big))
+        for dtype in ("int64", "uint64", "int32", "uint8"):
+            bits = 8 * np.dtype(dtype).itemsize
+            low = -(2 ** (bits - 1)) if dtype.startswith("i") else 0
+            wanted = ((exact - low) % 2**bits + low).astype(dtype)
+            x = K.placeholder(wanted.shape, dtype=dtype)
+            v = K.variable(np.zeros(wanted.shape), dtype)
+            K.set_value(v, big)
+            for got in (
+                K.eval(K.constant(big, dtype=dtype)),
+                K.get_value(K.variable(big, dtype=dtype)),
+                K.get_value(v),
+                K.function([x], [x])([np.array(big, object)])[0],
+                K.function([x], [x])([big])[0],
+            ):
+                np.testing.assert_array_equal(got, wanted)
+
+
+def test_integers_of_both_signs_beyond_int64():
+    big = [-1, 2**63, BIG, 2**64]
+    wanted = [-1, -(2**63), BIG, 0]
+    assert K.eval(K.constant(big, dtype="int64")).tolist() == wanted
+    assert K.get_value(K.variable(np.array(big, object), dtype="int64")).tolist() == wanted
+    assert K.eval(K.constant(big, dtype="uint64")).tolist() == [w % 2**64 for w in wanted]
+    wide = K.eval(K.constant(big, dtype="float64"))
+    np.testing.assert_array_equal(wide, np.array(big, "float64"))
+    np.testing.assert_array_equal(K.eval(K.constant([0.5, 2**63], dtype="float64")), [0.5, 2.0**63])
+
+
+def test_large_integers_beside_uint64():
+    u = K.constant([2**64 - 1, 2], dtype="uint64")
+    assert K.eval(K.equal(u, [2**64 - 2, 2])).tolist() == [False, True]
+    assert K.eval(K.equal(u, [2**64 - 1, 2])).tolist() == [True, True]
+    difference = u - [2**64 - 2, 1]
+    assert K.dtype(difference) == "uint64" and K.eval(difference).tolist() == [1, 1]
+    assert K.eval(K.maximum([2**64 - 2, 3], u)).tolist() == [2**64 - 1, 3]
+    assert K.dtype(K.constant([1.0, 2.0]) + [2**64 - 2, 1]) == "float32"
