@@ -37,6 +37,15 @@ void bind_normalization(nb::module_& m) {
 }  // namespace
 
 void bind_nn(nb::module_& m) {
+  // The dtype of the scores says nothing about class numbers, which halves would round.
+  m.def("sparse_categorical_crossentropy", [](Any target, Any output, Any from_logits, Any axis) {
+    Call call("sparse_categorical_crossentropy");
+    const Tensor labels = call.tensor(target);
+    const Tensor scores = call.tensor(output);
+    return call.result(sparse_categorical_crossentropy(
+        labels, scores,
+        {.from_logits = call.truth(from_logits), .axis = call.integer(axis, "axis")}));
+  });
   m.def("in_top_k", [](Any predictions, Any targets, Any k) {
     Call call("in_top_k");
     const Tensor scores = call.tensor(predictions);

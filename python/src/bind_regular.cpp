@@ -437,12 +437,6 @@ void bind_regular(nb::module_& m) {
     const auto x_in = call.tensor(x);
     return call.result(horngate::softsign(x_in));
   });
-  m.def("sparse_categorical_crossentropy", [](Any target, Any output, Any from_logits, Any axis) {
-    Call call("sparse_categorical_crossentropy");
-    const auto [target_in, output_in] = call.tensors(target, output);
-    const CrossentropyOptions options{.from_logits = call.truth(from_logits), .axis = call.integer(axis, "axis")};
-    return call.result(horngate::sparse_categorical_crossentropy(target_in, output_in, options));
-  });
   m.def("sqrt", [](Any x) {
     Call call("sqrt");
     const auto x_in = call.tensor(x);

@@ -241,3 +241,22 @@ def test_large_integers_beside_uint64():
     assert K.dtype(difference) == "uint64" and K.eval(difference).tolist() == [1, 1]
     assert K.eval(K.maximum([2**64 - 2, 3], u)).tolist() == [2**64 - 1, 3]
     assert K.dtype(K.constant([1.0, 2.0]) + [2**64 - 2, 1]) == "float32"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_class_numbers_beside_halves(dtype, kind):
+    n = 3000
+    logits = np.zeros((2, n))
+    logits[0, 2049] = logits[1, 257] = 10
+    output = K.constant(logits, dtype=dtype)
+    wanted = np.log(np.exp(10) + n - 1) - 10
+    loss = K.sparse_categorical_crossentropy(kind([2049, 257]), output, from_logits=True)
+    assert K.dtype(loss) == dtype
+    np.testing.assert_allclose(K.eval(K.cast(loss, "float64")), [wanted] * 2, rtol=0.02)
+    assert K.eval(K.in_top_k(K.cast(output, "float32"), kind([2049, 257]), 1)).all()
+    table = K.constant(np.arange(n), dtype=dtype)
+    np.testing.assert_array_equal(
+        K.eval(K.cast(K.gather(table, kind([2049, 257])), "float32")),
+        K.eval(K.cast(table, "float32"))[[2049, 257]],
+    )
