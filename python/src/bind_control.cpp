@@ -21,8 +21,8 @@ void by_phase(nb::module_& m, const char* name) {
   m.def(name, [name](Any x, Any alt, Any training) {
     Call call(name);
     const Training phase = training_of(call, training);
-    const Expression first = call.expression(x);
-    return call.result(F(first, call.expression(alt), phase));
+    const auto [first, second] = call.expressions(x, alt);
+    return call.result(F(first, second, phase));
   });
 }
 
@@ -32,8 +32,8 @@ void bind_control(nb::module_& m) {
   m.def("switch", [](Any condition, Any then_expression, Any else_expression) {
     Call call("switch");
     const Tensor c = call.tensor(condition);
-    const Expression first = call.expression(then_expression);
-    return call.result(switch_(c, first, call.expression(else_expression)));
+    const auto [first, second] = call.expressions(then_expression, else_expression);
+    return call.result(switch_(c, first, second));
   });
   by_phase<in_train_phase>(m, "in_train_phase");
   by_phase<in_test_phase>(m, "in_test_phase");

@@ -27,6 +27,8 @@ PyObject* first_tensor(PyObject* values, const char* function) {
   return first_tensor_in(values);
 }
 
+bool is_callable(handle value) { return !is_tensor(value.ptr()) && PyCallable_Check(value.ptr()); }
+
 bool fits(const Array& values, DType wanted) {
   const int bits = static_cast<int>(8 * size_of(wanted));
   const bool is_signed = is_signed_int(wanted);
@@ -177,17 +179,31 @@ std::pair<Number, Number> Call::numbers(handle x, handle y) {
   return {std::move(first), std::move(second)};
 }
 
-Expression Call::expression(handle value) {
-  if (!is_tensor(value.ptr()) && PyCallable_Check(value.ptr())) {
+Expression Call::expression(handle value, const std::shared_ptr<std::optional<DType>>& like) {
+  if (is_callable(value)) {
     const nb::object function = nb::borrow(value);
-    return Expression([this, function] {
+    return Expression([this, function, like] {
       const nb::object made = function();
-      return tensor(made);
+      const Tensor result = tensor(made, *like);
+      if (holds_tensor(made)) *like = result.dtype();
+      return result;
     });
   }
-  const Number n = number(value);
+  const Number n = number(value, *like);
   if (n.is_none()) fail("an expression", "a tensor, a number or a callable", value);
   return n.is_tensor() ? Expression(n.tensor()) : Expression(n.value());
+}
+
+std::pair<Expression, Expression> Call::expressions(handle x, handle y) {
+  // Shared, because what a callable gives is known once it has run.
+  const auto like = std::make_shared<std::optional<DType>>();
+  for (const handle value : {y, x})
+    if (is_tensor(value.ptr())) *like = tensor_of(value.ptr()).dtype();
+  Expression first = expression(x, like);
+  if (!is_callable(x) || is_callable(y) || !number(y, *like).is_tensor())
+    return {std::move(first), expression(y, like)};
+  const nb::object array = nb::borrow(y);
+  return {std::move(first), Expression([this, array, like] { return tensor(array, *like); })};
 }
 
 ShapeArg Call::shape(handle value, const char* argument) {

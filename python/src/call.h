@@ -6,6 +6,7 @@
 #include <nanobind/nanobind.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,8 +53,9 @@ class Call {
   /// A tensor or a plain number; None stays None.
   Number number(handle value, std::optional<DType> like = {});
   std::pair<Number, Number> numbers(handle x, handle y);
-  /// A tensor, a number, or a callable that returns one.
-  Expression expression(handle value);
+  /// Two of which each is a tensor, a number, or a callable that returns one; what is no tensor
+  /// takes the dtype of the other.
+  std::pair<Expression, Expression> expressions(handle x, handle y);
 
   ShapeArg shape(handle value, const char* argument = "shape");
   /// A shape without tensors; an int is a shape of one axis.
@@ -91,6 +93,7 @@ class Call {
  private:
   void several(handle value, const char* argument, int64_t* out, size_t n);
   Tensor packed(handle values, std::optional<DType> like);
+  Expression expression(handle value, const std::shared_ptr<std::optional<DType>>& like);
   PyObject* arguments();
 
   const char* function_;

@@ -260,3 +260,40 @@ def test_class_numbers_beside_halves(dtype, kind):
         K.eval(K.cast(K.gather(table, kind([2049, 257])), "float32")),
         K.eval(K.cast(table, "float32"))[[2049, 257]],
     )
+
+
+WIDE = np.array([1.0, 2.0])  # float64, as NumPy makes it
+CHOICES = {
+    "switch": lambda x, y: K.switch(K.placeholder((), dtype="bool"), x, y),
+    "switch by element": lambda x, y: K.switch(K.placeholder((2,), dtype="bool"), x, y),
+    "in_train_phase": K.in_train_phase,
+    "in_test_phase": K.in_test_phase,
+    "maximum": K.maximum,
+    "in_train_phase, training": lambda x, y: K.in_train_phase(x, y, training=1),
+    "in_train_phase, tensor": lambda x, y: K.in_train_phase(x, y, training=K.placeholder(())),
+}
+
+
+@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_arrays_beside_tensors_take_their_dtype(name, dtype):
+    x, choose = K.constant([3.0, 4.0], dtype=dtype), CHOICES[name]
+    beside = [WIDE, WIDE.tolist(), np.float64(2), np.array(2.0), np.array([1, 2])]
+    for other in beside if "training" not in name else beside[:1]:
+        assert K.dtype(choose(x, other)) == dtype
+        assert K.dtype(choose(other, x)) == dtype
+    if name == "maximum" or "element" in name:
+        return
+    assert K.dtype(choose(lambda: x, WIDE)) == dtype
+    assert K.dtype(choose(x, lambda: WIDE)) == dtype
+    assert K.dtype(choose(lambda: WIDE, x)) == dtype
+    assert K.dtype(choose(lambda: x, lambda: WIDE)) == dtype
+
+
+def test_the_values_of_such_choices():
+    x, t = K.constant([3.0, 4.0]), K.placeholder((), dtype="bool")
+    f = K.function([t], [K.switch(t, x, WIDE), K.switch(t, lambda: WIDE, x)])
+    np.testing.assert_array_equal(f([True]), [[3, 4], WIDE])
+    np.testing.assert_array_equal(f([False]), [WIDE, [3, 4]])
+    np.testing.assert_array_equal(K.eval(K.in_train_phase(WIDE, x)), [3, 4])
+    np.testing.assert_array_equal(K.eval(K.in_test_phase(lambda: WIDE, x)), WIDE)
