@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def _checked_list(values, argument):
     if _hg.is_tensor(values) and argument != "updates":
         return [values]
-    if not isinstance(values, (list, tuple)):
+    if not _is_list(values):
         raise TypeError(
             f"function: {argument} must be a list or tuple; got {type(values).__name__}."
         )
@@ -28,6 +28,30 @@ def _checked_list(values, argument):
 def _check_callable(fn, argument):
     if not callable(fn):
         raise _wrong(argument, "callable", fn)
+
+
+def _is_list(value):
+    return isinstance(value, (list, tuple))
+
+
+def _is_nest(value):
+    """A tuple; or a list that holds tensors or arrays. One of numbers alone is an array."""
+    if isinstance(value, list):
+        return any(_hg.is_tensor(v) or getattr(v, "ndim", 0) or _is_nest(v) for v in value)
+    return isinstance(value, tuple)
+
+
+def _flat(value, is_nest=_is_nest):
+    """What is in tuples and lists, as one list."""
+    return [leaf for v in value for leaf in _flat(v, is_nest)] if is_nest(value) else [value]
+
+
+def _packed_like(nest, leaves):
+    """The leaves in tuples and lists like those of another nest."""
+    if not _is_nest(nest):
+        return next(leaves)
+    parts = [_packed_like(part, leaves) for part in nest]
+    return type(nest)(*parts) if hasattr(nest, "_fields") else type(nest)(parts)
 
 
 def function(
@@ -125,46 +149,55 @@ def stop_gradient(variables: Tensor | Sequence[Tensor]) -> Tensor | list[Tensor]
         >>> K.eval(K.gradients(w * K.stop_gradient(w), w)[0])
         np.float32(3.0)
     """
-    if isinstance(variables, (list, tuple)):
+    if _is_list(variables):
         return [_hg.stop_gradient(x) for x in variables]
     return _hg.stop_gradient(variables)
 
 
 def map_fn(
     fn: Callable[[Any], Any],
-    elems: TensorLike | Sequence[Tensor],
+    elems: TensorLike | Sequence[TensorLike],
     name: str | None = None,
     dtype: DType | Sequence[DType] | None = None,
 ) -> Any:
     """Applies a function to each element along the first axis and stacks the results.
 
     Args:
-        fn: takes a tensor and gives one.
-        elems: tensor; or a list or tuple of tensors, and then fn takes a tuple of elements.
+        fn: takes a tensor and gives one, or a tuple or list of tensors.
+        elems: tensor; or a tuple of tensors or arrays, or a list with one among them, and then fn
+            takes such a tuple or list of elements. Tuples and lists may be in each other.
         name: string.
-        dtype: element type of the result; None: what fn gives.
+        dtype: element type of the results, or a tuple or list with one for each; None: what fn
+            gives.
+
+    Returns:
+        The results stacked, in the tuples and lists that fn gives.
 
     Example:
         >>> K.eval(K.map_fn(lambda row: K.sum(row), K.constant([[1., 2.], [3., 4.]])))
         array([3., 7.], dtype=float32)
+        >>> x, y = K.constant([1., 2.]), K.constant([3., 4.])
+        >>> sums, products = K.map_fn(lambda e: (e[0] + e[1], e[0] * e[1]), (x, y))
+        >>> K.eval(products)
+        array([3., 8.], dtype=float32)
     """
     _check_callable(fn, "map_fn: fn")
-    is_list = isinstance(elems, (list, tuple)) and len(elems) > 0 and _hg.is_tensor(elems[0])
-    if not is_list:
-        return _hg.map_fn(fn, elems, _own_name(name), dtype)
-    structure = None
+    made = None
 
     def call(parts):
-        nonlocal structure
-        made = fn(tuple(parts))
-        structure = type(made) if isinstance(made, (list, tuple)) else None
-        return [made] if structure is None else list(made)
+        nonlocal made
+        made = fn(_packed_like(elems, iter(parts)))
+        return _flat(made)
 
-    dtypes = dtype if isinstance(dtype, (list, tuple)) else None
-    results = _hg.map_fn_list(call, list(elems), _own_name(name), None if dtypes else dtype)
-    if dtypes:
+    several = _is_list(dtype)
+    results = _hg.map_fn(call, _flat(elems), _own_name(name), None if several else dtype)
+    if several:
+        dtypes = _flat(dtype, _is_list)
+        if len(dtypes) != len(results):
+            wanted = f"one entry for each of the {len(results)} results of fn"
+            raise ValueError(f"map_fn: dtype must have {wanted}; got {dtype!r}.")
         results = [_hg.cast(result, wanted) for result, wanted in zip(results, dtypes)]
-    return results[0] if structure is None else structure(results)
+    return _packed_like(made, iter(results))
 
 
 def foldl(
@@ -251,7 +284,7 @@ def rnn(
     def step(x, states):
         nonlocal uses_phase
         made = step_function(x, states)
-        if isinstance(made, (list, tuple)) and len(made) == 2:
+        if _is_list(made) and len(made) == 2:
             uses_phase = uses_phase or getattr(made[0], "_uses_learning_phase", False)
         return made
 

@@ -402,7 +402,7 @@ def logsumexp(
 def manual_variable_initialization(value: bool) -> None: ...
 def map_fn(
     fn: Callable[[Any], Any],
-    elems: TensorLike | Sequence[Tensor],
+    elems: TensorLike | Sequence[TensorLike],
     name: str | None = None,
     dtype: DType | Sequence[DType] | None = None,
 ) -> Any: ...

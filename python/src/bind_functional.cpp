@@ -18,6 +18,26 @@ nb::list wrapped(const Tensors& tensors) {
   return out;
 }
 
+/// A tensor of a loop. An array of floats takes the dtype `like`; one of integers, which count or
+/// choose, keeps its own.
+Tensor tensor_beside(Call& call, handle value, std::optional<DType> like) {
+  const Tensor t = call.tensor(value);
+  return call.holds_tensor(value) || !is_float(t.dtype()) ? t : call.tensor(value, like);
+}
+
+/// The same for a list; `like` unset: that of the first tensor.
+Tensors tensors_beside(Call& call, handle values, const char* argument, std::optional<DType> like) {
+  if (!is_list(values.ptr())) call.fail(argument, "a list of tensors", values);
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(values.ptr());
+  for (Py_ssize_t i = 0; i < n && !like; ++i)
+    if (PyObject* value = PySequence_Fast_GET_ITEM(values.ptr(), i); is_tensor(value))
+      like = tensor_of(value).dtype();
+  Tensors out;
+  for (Py_ssize_t i = 0; i < n; ++i)
+    out.push_back(tensor_beside(call, PySequence_Fast_GET_ITEM(values.ptr(), i), like));
+  return out;
+}
+
 RnnStep call_step(Call& call, handle step_function, const Tensor& x, const Tensors& states) {
   const nb::object input = nb::steal(wrap(x));
   const InStep in_step;
@@ -28,8 +48,9 @@ RnnStep call_step(Call& call, handle step_function, const Tensor& x, const Tenso
     throw TypeError("rnn: step_function must return (output, new states); got " + repr_of(made) +
                     ".");
   RnnStep step;
-  step.output = call.tensor(PySequence_Fast_GET_ITEM(made.ptr(), 0));
-  step.new_states = call.tensor_list(PySequence_Fast_GET_ITEM(made.ptr(), 1), "the new states");
+  step.output = tensor_beside(call, PySequence_Fast_GET_ITEM(made.ptr(), 0), x.dtype());
+  step.new_states =
+      tensors_beside(call, PySequence_Fast_GET_ITEM(made.ptr(), 1), "the new states", x.dtype());
   return step;
 }
 
@@ -57,11 +78,12 @@ void bind_functional(nb::module_& m) {
                   Any constants, Any unroll, Any input_length) {
     Call call("rnn");
     const Tensor x = call.tensor(inputs);
-    const Tensors states = call.tensor_list(initial_states, "initial_states");
+    const Tensors states = tensors_beside(call, initial_states, "initial_states", x.dtype());
     RnnOptions options;
     options.go_backwards = call.truth(go_backwards);
     options.mask = call.optional_tensor(mask);
-    if (!constants.is_none()) options.constants = call.tensor_list(constants, "constants");
+    if (!constants.is_none())
+      options.constants = tensors_beside(call, constants, "constants", x.dtype());
     options.unroll = call.truth(unroll);
     options.input_length = call.optional_integer(input_length, "input_length");
     // The step's tensors belong to the loop: a separate Call keeps them out of what the results
@@ -75,25 +97,14 @@ void bind_functional(nb::module_& m) {
     for (const Tensor& t : r.new_states) new_states.append(call.result(t));
     return nb::make_tuple(call.result(r.last_output), call.result(r.outputs), new_states);
   });
+  // fn takes and returns lists.
   m.def("map_fn", [](Any fn, Any elems, Any name, Any dtype) {
     Call call("map_fn");
-    const Tensor t = call.tensor(elems);
-    const std::function<Tensor(const Tensor&)> one = [&](const Tensor& e) {
-      Call inner("map_fn");
-      const nb::object made = fn(nb::steal(wrap(e)));
-      return inner.tensor(made);
-    };
-    return call.result(
-        map_fn(one, t, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));
-  });
-  // The same over a list of tensors; fn takes and returns lists.
-  m.def("map_fn_list", [](Any fn, Any elems, Any name, Any dtype) {
-    Call call("map_fn");
-    const Tensors ts = call.tensor_list(elems, "elems");
+    const Tensors ts = tensors_beside(call, elems, "elems", {});
     const std::function<Tensors(const Tensors&)> several = [&](const Tensors& es) {
       Call inner("map_fn");
       const nb::object made = fn(wrapped(es));
-      return inner.tensor_list(made, "the results of fn");
+      return tensors_beside(inner, made, "the results of fn", es[0].dtype());
     };
     return call.results(
         map_fn(several, ts, {.name = call.text(name, "name"), .dtype = call.dtype(dtype)}));

@@ -297,3 +297,87 @@ def test_the_values_of_such_choices():
     np.testing.assert_array_equal(f([False]), [WIDE, [3, 4]])
     np.testing.assert_array_equal(K.eval(K.in_train_phase(WIDE, x)), [3, 4])
     np.testing.assert_array_equal(K.eval(K.in_test_phase(lambda: WIDE, x)), WIDE)
+
+
+@pytest.mark.parametrize("unroll", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_arrays_in_rnn_take_the_dtype_of_the_inputs(dtype, unroll):
+    x = K.constant(np.ones((2, 3, 4)), dtype=dtype)
+
+    def step(x_t, states):
+        state, count, constant = states
+        out = x_t + state * constant
+        return out, [out, count + 1]
+
+    last, outputs, states = K.rnn(
+        step,
+        x,
+        [np.zeros((2, 4)), np.zeros((2, 1), "int64")],
+        constants=[np.full((2, 4), 2.0)],
+        unroll=unroll,
+    )
+    assert [K.dtype(t) for t in (last, outputs, *states)] == [dtype] * 3 + ["int64"]
+    np.testing.assert_array_equal(K.eval(K.cast(last, "float32")), np.full((2, 4), 7))
+    np.testing.assert_array_equal(K.eval(states[1]), np.full((2, 1), 3))
+
+
+def test_arrays_that_a_step_of_rnn_gives():
+    x = K.constant(np.ones((2, 3, 4)))
+    step = lambda x_t, states: (WIDE[:, None], [np.ones((2, 4))])  # noqa: E731
+    last, _, [state] = K.rnn(step, x, [K.zeros((2, 4))])
+    assert K.dtype(last) == K.dtype(state) == "float32"
+
+
+def test_map_fn_of_several():
+    a, b, right = np.array([1.0, 2, 3]), [10.0, 20, 30], [11, 22, 33]
+    for elems in (
+        (a, K.constant(b)),
+        (K.constant(a), np.array(b)),
+        [a, K.constant(b)],
+        (a, np.array(b)),
+        (a, b),
+        (a.tolist(), b),
+        (a.astype("float32"), K.variable(b)),
+    ):
+        got = K.map_fn(lambda pair: pair[0] + pair[1], elems)
+        np.testing.assert_array_equal(K.eval(got), right)
+    assert K.dtype(K.map_fn(lambda pair: pair[0] + pair[1], (a, K.constant(b)))) == "float32"
+    one = K.map_fn(lambda e: e[0] * 2, (a,))
+    np.testing.assert_array_equal(K.eval(one), [2, 4, 6])
+    np.testing.assert_array_equal(K.eval(K.map_fn(lambda e: e * 2, [1.0, 2, 3])), [2, 4, 6])
+    np.testing.assert_array_equal(K.eval(K.map_fn(K.sum, [[1.0, 2], [3, 4]])), [3, 7])
+
+
+def test_map_fn_with_elems_in_elems():
+    a, b, c = (K.constant(n) for n in ([1.0, 2], [10.0, 20], [100.0, 200]))
+    (x, y), z = K.map_fn(lambda e: ((e[0][0] + 1, e[0][1] + 2), e[1] + 3), ((a, b), c))
+    for got, wanted in [(x, [2, 3]), (y, [12, 22]), (z, [103, 203])]:
+        np.testing.assert_array_equal(K.eval(got), wanted)
+
+
+def test_map_fn_to_several():
+    x = K.constant([1.5, 2.5, 3.5])
+
+    def both(a):
+        return a, K.cast(a, "int32")
+
+    for dtype in (("float32", "int32"), ["float32", "int32"], None):
+        y, n = K.map_fn(both, x, dtype=dtype)
+        assert K.dtype(y) == "float32" and K.dtype(n) == "int32"
+        np.testing.assert_array_equal(K.eval(y), [1.5, 2.5, 3.5])
+        np.testing.assert_array_equal(K.eval(n), [1, 2, 3])
+    y, n = K.map_fn(lambda e: both(e[0]), (x,), dtype=("float64", "int64"))
+    assert K.dtype(y) == "float64" and K.dtype(n) == "int64"
+    made = K.map_fn(lambda a: [a, a + 1], x)
+    assert isinstance(made, list) and K.eval(made[1]).tolist() == [2.5, 3.5, 4.5]
+    assert K.dtype(K.map_fn(lambda a: a, x, dtype="int32")) == "int32"
+
+
+@pytest.mark.parametrize("dtype", [("float32", "int32"), ["float32"] * 4, ()])
+def test_map_fn_with_another_number_of_dtypes(dtype):
+    for elems in (K.constant([1.0, 2.0]), (K.constant([1.0, 2.0]),)):
+        with pytest.raises(ValueError) as caught:
+            K.map_fn(lambda a: (K.sum(a), K.sum(a), K.sum(a)), elems, dtype=dtype)
+        assert str(caught.value) == (
+            f"map_fn: dtype must have one entry for each of the 3 results of fn; got {dtype!r}."
+        )
