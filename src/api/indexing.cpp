@@ -1,5 +1,6 @@
 // x[...]: integers, slices, Ellipsis, new axes and integer tensors in brackets.
 #include <algorithm>
+#include <numeric>
 
 #include "api/args.h"
 #include "api/shapes.h"
@@ -122,6 +123,22 @@ Tensor take(const Tensor& x, const Tensor& positions, int64_t axis) {
   return prim::gather(x, prim::select(negative, prim::add(i, size), i), axis);
 }
 
+/// Whether something stands between the numbers and tensors of a list of indices.
+bool are_apart(std::span<const Index> indices) {
+  const auto picks = [](const Index& i) { return as<int64_t>(i) || as<Tensor>(i); };
+  const auto first = std::find_if(indices.begin(), indices.end(), picks);
+  const auto last = std::find_if(indices.rbegin(), indices.rend(), picks).base();
+  return first < last && !std::all_of(first, last, picks);
+}
+
+/// The n axes from `begin` on become the first ones.
+Tensor to_front(const Tensor& x, int64_t begin, int64_t n) {
+  Ints order(x.ndim());
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin(), order.begin() + begin, order.begin() + begin + n);
+  return prim::transpose(x, order);
+}
+
 /// Shape arithmetic becomes a number as soon as it is known.
 Tensor folded(const Tensor& y) {
   int64_t value = 0;
@@ -153,6 +170,7 @@ Tensor getitem(const Tensor& x, std::span<const Index> indices) {
 
   Ints dropped, added;
   int64_t before = 0, after = 0;  // axes of y, and of the result, passed so far
+  int64_t wide_at = 0, wide_axes = 0;
   for (const Index& i : list) {
     if (as<NoneType>(i)) {
       added.push_back(after++);
@@ -161,11 +179,19 @@ Tensor getitem(const Tensor& x, std::span<const Index> indices) {
     } else {
       const Tensor* at = as<Tensor>(i);
       const int64_t axes = at ? static_cast<int64_t>(at->ndim()) : 1;
+      if (at && axes > 0) {
+        wide_at = after;
+        wide_axes = axes;
+      }
       before += axes;
       after += axes;
     }
   }
-  return own(called, folded(prim::expand_dims(prim::squeeze(y, dropped), added)));
+  Tensor result = prim::expand_dims(prim::squeeze(y, dropped), added);
+  // Where NumPy puts the axes of a tensor that is not beside the other indices that take an axis away.
+  if (wide_axes > 0 && wide_at > 0 && are_apart(indices))
+    result = to_front(result, wide_at, wide_axes);
+  return own(called, folded(result));
 }
 
 Tensor getitem(const Tensor& x, std::initializer_list<Index> indices) {

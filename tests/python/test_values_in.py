@@ -1,6 +1,7 @@
 """Values that come from Python keep their numbers: halves without ml_dtypes, casts, large integers, bools of odd bytes,
 float64 arrays beside float32 tensors, indices as NumPy has them."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -381,3 +382,54 @@ def test_map_fn_with_another_number_of_dtypes(dtype):
         assert str(caught.value) == (
             f"map_fn: dtype must have one entry for each of the 3 results of fn; got {dtype!r}."
         )
+
+
+INDICES = [0, slice(None), slice(1, 3), None, Ellipsis]
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (3, 4, 5), (3, 4, 5, 6)])
+@pytest.mark.parametrize("wide", [[1, 2, 0], [[1, 2], [0, -1]]])
+def test_brackets_are_numpys(shape, wide):
+    """Every place of a list of indices among numbers, slices, new axes and Ellipsis."""
+    a = np.arange(np.prod(shape)).reshape(shape)
+    x, array = K.constant(a, dtype="int32"), np.array(wide)
+    i = K.placeholder(array.shape, dtype="int32")
+    open_x = K.placeholder((None,) * len(shape), dtype="int32")
+    tried = 0
+    for n in range(1, 4):
+        for others in itertools.product(INDICES, repeat=n):
+            axes = sum(o is not None and o is not Ellipsis for o in others)
+            if axes >= len(shape) or others.count(Ellipsis) > 1:
+                continue
+            for place in range(n + 1):
+                index = [*others[:place], wide, *others[place:]]
+                wanted = a[tuple(index[:place] + [array] + index[place + 1 :])]
+                got = x[tuple(index)]
+                assert K.int_shape(got) == wanted.shape, index
+                tried += 1
+                if tried % 7 == 0:
+                    np.testing.assert_array_equal(K.eval(got), wanted, err_msg=str(index))
+                    index[place] = i
+                    fed = K.function([open_x, i], [open_x[tuple(index)]])([a, array])[0]
+                    np.testing.assert_array_equal(fed, wanted, err_msg=str(index))
+    assert tried > 50
+
+
+def test_brackets_with_numbers_that_only_a_call_knows():
+    a = np.arange(60.0).reshape(3, 4, 5)
+    x, n = K.constant(a), K.placeholder((), dtype="int32")
+
+    def parts(t, i):
+        return [t[i, :, [1, 2]], t[[1, 2], :, i], t[i, [1, 2]], t[:, i, [1, 2]]]
+
+    for got, wanted in zip(K.function([n], parts(x, n))([2]), parts(a, 2), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+def test_gradients_through_such_brackets():
+    x = K.constant(np.arange(60.0).reshape(3, 4, 5))
+    w = np.arange(8.0).reshape(2, 4)
+    [g] = K.gradients(K.sum(x[0, :, [1, 3]] * w), [x])
+    wanted = np.zeros((3, 4, 5))
+    wanted[0, :, [1, 3]] = w
+    np.testing.assert_array_equal(K.eval(g), wanted)
