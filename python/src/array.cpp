@@ -209,7 +209,9 @@ nb::object exact_integers(PyObject* value, std::optional<DType> dtype) {
 /// Whether what NumPy made of `value` may lack digits of its integers. For lists in which one is beyond int64 that is float64;
 /// objects are to become float64.
 bool may_lack_digits(PyObject* value, PyObject* made, std::optional<DType> dtype) {
-  const int type = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(made));
+  auto* array = reinterpret_cast<PyArrayObject*>(made);
+  const int type = PyArray_TYPE(array);
+  if (PyArray_SIZE(array) == 0) return false;
   if (PyArray_Check(value)) return type == NPY_OBJECT && dtype && is_int(*dtype);
   return (type == NPY_DOUBLE || type == NPY_OBJECT) && holds_integers(value);
 }

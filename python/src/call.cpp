@@ -27,8 +27,6 @@ PyObject* first_tensor(PyObject* values, const char* function) {
   return first_tensor_in(values);
 }
 
-bool is_callable(handle value) { return !is_tensor(value.ptr()) && PyCallable_Check(value.ptr()); }
-
 bool fits(const Array& values, DType wanted) {
   const int bits = static_cast<int>(8 * size_of(wanted));
   const bool is_signed = is_signed_int(wanted);

@@ -29,6 +29,11 @@ struct Any : nb::handle {
 
 inline bool is_list(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
 
+/// A function that gives a tensor, where a tensor may stand too.
+inline bool is_callable(handle value) {
+  return !is_tensor(value.ptr()) && PyCallable_Check(value.ptr());
+}
+
 class Call {
  public:
   /// `function` must outlive the call: a literal.

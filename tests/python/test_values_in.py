@@ -234,6 +234,11 @@ def test_integers_of_both_signs_beyond_int64():
     np.testing.assert_array_equal(K.eval(K.constant([0.5, 2**63], dtype="float64")), [0.5, 2.0**63])
 
 
+def test_lists_without_elements():
+    for empty in ([], [[], []], ()):
+        assert K.dtype(K.square(empty)) == "float32"
+
+
 def test_large_integers_beside_uint64():
     u = K.constant([2**64 - 1, 2], dtype="uint64")
     assert K.eval(K.equal(u, [2**64 - 2, 2])).tolist() == [False, True]
@@ -289,6 +294,8 @@ def test_arrays_beside_tensors_take_their_dtype(name, dtype):
     assert K.dtype(choose(x, lambda: WIDE)) == dtype
     assert K.dtype(choose(lambda: WIDE, x)) == dtype
     assert K.dtype(choose(lambda: x, lambda: WIDE)) == dtype
+    if name in ("in_train_phase", "in_test_phase"):
+        assert K.dtype(choose(WIDE, lambda: x)) == dtype
 
 
 def test_the_values_of_such_choices():
@@ -298,6 +305,8 @@ def test_the_values_of_such_choices():
     np.testing.assert_array_equal(f([False]), [WIDE, [3, 4]])
     np.testing.assert_array_equal(K.eval(K.in_train_phase(WIDE, x)), [3, 4])
     np.testing.assert_array_equal(K.eval(K.in_test_phase(lambda: WIDE, x)), WIDE)
+    np.testing.assert_array_equal(K.eval(K.in_train_phase(WIDE, lambda: x)), [3, 4])
+    np.testing.assert_array_equal(K.eval(K.in_test_phase(WIDE, lambda: x)), WIDE)
 
 
 @pytest.mark.parametrize("unroll", [False, True])
