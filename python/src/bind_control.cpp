@@ -18,13 +18,14 @@ Training training_of(Call& call, handle value) {
 
 using ByPhase = Tensor (*)(const Expression&, const Expression&, const Training&);
 
-/// `opposite` is the one of the two functions that chooses the other way round.
-template <ByPhase f, ByPhase opposite>
+template <ByPhase f>
 void by_phase(nb::module_& m, const char* name) {
   m.def(name, [name](Any x, Any alt, Any training) {
     Call call(name);
     const Training phase = training_of(call, training);
-    // An array comes after the callable whose dtype it takes.
+    // An array comes after the callable whose dtype it takes; the other function chooses between
+    // them the other way round.
+    constexpr ByPhase opposite = f == in_train_phase ? in_test_phase : in_train_phase;
     if (!is_tensor(x.ptr()) && !is_callable(x) && is_callable(alt)) {
       const auto [second, first] = call.expressions(alt, x);
       return call.result(opposite(second, first, phase));
@@ -43,8 +44,8 @@ void bind_control(nb::module_& m) {
     const auto [first, second] = call.expressions(then_expression, else_expression);
     return call.result(switch_(c, first, second));
   });
-  by_phase<in_train_phase, in_test_phase>(m, "in_train_phase");
-  by_phase<in_test_phase, in_train_phase>(m, "in_test_phase");
+  by_phase<in_train_phase>(m, "in_train_phase");
+  by_phase<in_test_phase>(m, "in_test_phase");
 
   // A number once the phase is fixed: Keras asks isinstance(learning_phase(), int).
   m.def("learning_phase", []() -> nb::object {
