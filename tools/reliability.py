@@ -93,6 +93,12 @@ ROWS = [
         [script("nests", "--count", "20000")],
     ),
     Row(
+        "largest",
+        "gradients of maxima over values that plans compute in several places, float16 to float64, alone and in loops",
+        "20,000, 0 lost",
+        [script("largest", "--count", "20000")],
+    ),
+    Row(
         "without",
         "all cases on native with each pass left out (HORNGATE_WITHOUT), and without all of them",
         "all pass",

@@ -26,10 +26,13 @@ Tensor clip_probabilities(const Tensor& p) { return clip(p, epsilon(), 1.0 - eps
 
 // max(x, 0) + log(1 + exp(-|x|)). For the value alone max and abs would do, but select makes the
 // gradient at 0 the correct 1/2.
-Tensor softplus_of(const Tensor& x) {
+Tensor softplus_of(const Tensor& given) {
+  const Tensor x = prim::widened(given);  // a half type would round each of these steps
   const Tensor positive = prim::gt(x, zero_of(x));
   const Tensor minus_abs = prim::select(positive, prim::neg(x), x);
-  return prim::add(prim::select(positive, x, zero_of(x)), prim::log1p(prim::exp(minus_abs)));
+  const Tensor y =
+      prim::add(prim::select(positive, x, zero_of(x)), prim::log1p(prim::exp(minus_abs)));
+  return prim::cast(y, given.dtype());
 }
 
 struct Pair {
@@ -102,8 +105,8 @@ Tensor softplus(const Tensor& x) {
 
 Tensor softsign(const Tensor& x) {
   const CalledAs called(__func__);
-  const Tensor in = float_operand("softsign", x);
-  return prim::div(in, prim::shift(prim::abs(in), 1.0));
+  const Tensor given = float_operand("softsign", x), in = prim::widened(given);
+  return prim::cast(prim::div(in, prim::shift(prim::abs(in), 1.0)), given.dtype());
 }
 
 Tensor sigmoid(const Tensor& x) {

@@ -195,14 +195,17 @@ TEST(FusedProgram, SharesFoldsAndCombines) {
   b.output(b.op(Prim::add, f32, product, six));
   EXPECT_EQ(b.instruction_count(), 3);
   const Program p = b.build();
-  ASSERT_EQ(p.code.size(), 1u);
-  EXPECT_EQ(p.code[0].op, Op::fma);
+  ASSERT_EQ(p.code.size(), 2u);
+  EXPECT_EQ(p.code[0].op, Op::mul);
+  EXPECT_EQ(p.code[1].op, Op::add);
   ASSERT_EQ(p.constants.size(), 1u);
   EXPECT_EQ(p.constants[0].bits, 0x40c00000u);
 
   ProgramBuilder other;
   const Reg u = other.input(f32), v = other.input(f32);
-  other.output(other.op(Prim::add, f32, other.op(Prim::mul, f32, u, v), other.constant(6, f32)));
+  const Reg uv =
+      other.op(Prim::mul, f32, u, v);  // the compiler may evaluate arguments in any order
+  other.output(other.op(Prim::add, f32, uv, other.constant(6, f32)));
   const Program same_program = other.build();
   EXPECT_EQ(p, same_program);
   EXPECT_EQ(p.hash(), same_program.hash());
@@ -232,53 +235,78 @@ TEST(FusedProgram, ConstantsAndScalarsAsOutputs) {
 
 TEST(FusedProgram, CombinedSigns) {
   const float a[] = {3}, c[] = {5}, d[] = {100};
-  const auto check = [&](auto make, Op op, float want) {
+  const auto check = [&](auto make, std::vector<Op> ops, float want) {
     ProgramBuilder b;
     const Reg x = b.input(f32), y = b.input(f32), z = b.input(f32);
     b.output(make(b, b.op(Prim::mul, f32, x, y), z));
     const Program p = b.build();
-    ASSERT_EQ(p.code.size(), 1u);
-    EXPECT_EQ(p.code[0].op, op);
+    ASSERT_EQ(p.code.size(), ops.size());
+    for (size_t i = 0; i < ops.size(); ++i) EXPECT_EQ(p.code[i].op, ops[i]);
     float out;
     run(*flat_group(p, 1), {a, c, d}, {&out});
     EXPECT_EQ(out, want);
   };
   using B = ProgramBuilder;
-  check([](B& b, Reg m, Reg z) { return b.op(Prim::add, f32, z, m); }, Op::fma, 115);
-  check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, m, z); }, Op::fms, -85);
-  check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, z, m); }, Op::fnma, 85);
-  check([](B& b, Reg m, Reg) { return b.op(Prim::neg, f32, m); }, Op::nmul, -15);
+  check([](B& b, Reg m, Reg) { return b.op(Prim::neg, f32, m); }, {Op::nmul}, -15);
   check([](B& b, Reg m, Reg z) { return b.op(Prim::add, f32, b.op(Prim::neg, f32, m), z); },
-        Op::fnma, 85);
+        {Op::mul, Op::sub}, 85);
+  check([](B& b, Reg m, Reg z) { return b.op(Prim::add, f32, z, b.op(Prim::neg, f32, m)); },
+        {Op::mul, Op::sub}, 85);
   check([](B& b, Reg m, Reg z) { return b.op(Prim::sub, f32, z, b.op(Prim::neg, f32, m)); },
-        Op::fma, 115);
+        {Op::mul, Op::add}, 115);
 }
 
-TEST(FusedProgram, CombinedGatesAndRadials) {
-  // sigmoid(x) * tanh(y) + z and exp(-(x * y)): one instruction each, the same numbers as step by step.
+TEST(FusedProgram, CombinedRadials) {
+  // exp(-(x * y)): one instruction, the same numbers as step by step.
   constexpr int64_t n = 37;
-  std::vector<float> x(n), y(n), z(n), gate(n), radial(n);
+  std::vector<float> x(n), y(n), radial(n);
   for (size_t i = 0; i < x.size(); ++i) {
     x[i] = 0.3f * static_cast<float>(i) - 5.0f;
     y[i] = 2.0f - 0.11f * static_cast<float>(i);
-    z[i] = 0.5f * static_cast<float>(i % 7);
   }
-  for (const bool gate_first : {true, false}) {
-    ProgramBuilder b;
-    const Reg rx = b.input(f32), ry = b.input(f32), rz = b.input(f32);
-    const Reg product =
-        b.op(Prim::mul, f32, b.op(Prim::sigmoid, f32, rx), b.op(Prim::tanh, f32, ry));
-    b.output(gate_first ? b.op(Prim::add, f32, product, rz) : b.op(Prim::add, f32, rz, product));
-    b.output(b.op(Prim::exp, f32, b.op(Prim::neg, f32, b.op(Prim::mul, f32, rx, ry))));
-    const Program p = b.build();
-    ASSERT_EQ(p.code.size(), 2u);
-    EXPECT_EQ(p.code[0].op, Op::sigmoid_tanh_add);
-    EXPECT_EQ(p.code[1].op, Op::exp_nmul);
-    run(*flat_group(p, n), {x.data(), y.data(), z.data()}, {gate.data(), radial.data()});
+  ProgramBuilder b;
+  const Reg rx = b.input(f32), ry = b.input(f32);
+  b.output(b.op(Prim::exp, f32, b.op(Prim::neg, f32, b.op(Prim::mul, f32, rx, ry))));
+  const Program p = b.build();
+  ASSERT_EQ(p.code.size(), 1u);
+  EXPECT_EQ(p.code[0].op, Op::exp_nmul);
+  run(*flat_group(p, n), {x.data(), y.data()}, {radial.data()});
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_NEAR(radial[i], std::exp(-double{x[i] * y[i]}), 2e-6 * std::exp(-double{x[i] * y[i]}));
+}
+
+// A value has the same bits wherever a plan computes it: alone, and beside others that use its parts.
+TEST(FusedProgram, SumsHaveTheBitsOfTheirParts) {
+  constexpr int64_t n = 1000;
+  for (const DType dtype : {DType::float32, DType::float64, DType::float16, DType::bfloat16}) {
+    std::vector<double> x(n), y(n), z(n), alone(n), beside(n), part(n);
     for (size_t i = 0; i < x.size(); ++i) {
-      const double want = 1 / (1 + std::exp(-double{x[i]})) * std::tanh(double{y[i]}) + z[i];
-      EXPECT_NEAR(gate[i], want, 1e-6 * std::max(1.0, std::fabs(want)));
-      EXPECT_NEAR(radial[i], std::exp(-double{x[i] * y[i]}), 2e-6 * std::exp(-double{x[i] * y[i]}));
+      x[i] = std::sin(static_cast<double>(i)) * 3;
+      y[i] = std::cos(static_cast<double>(7 * i));
+      z[i] = std::sin(static_cast<double>(3 * i)) * 2;
+    }
+    for (int kind = 0; kind < 6; ++kind) {
+      const auto make = [&](ProgramBuilder& b, bool with_part) {
+        Reg in[3];
+        for (Reg& r : in) r = b.input(DType::float64);
+        for (Reg& r : in) r = b.cast(r, dtype);
+        const auto op = [&](Prim p, Reg u, Reg v = fused::kNone) { return b.op(p, dtype, u, v); };
+        Reg p = kind < 4 ? op(Prim::mul, in[0], in[1])
+                         : op(Prim::mul, op(Prim::sigmoid, in[0]), op(Prim::tanh, in[1]));
+        if (kind == 3) p = op(Prim::neg, p);
+        const Reg sum = kind == 1   ? op(Prim::sub, p, in[2])
+                        : kind == 2 ? op(Prim::sub, in[2], p)
+                                    : op(Prim::add, p, in[2]);
+        b.output(b.cast(sum, DType::float64));
+        if (with_part) b.output(b.cast(kind == 5 ? op(Prim::sigmoid, in[0]) : p, DType::float64));
+      };
+      ProgramBuilder one, two;
+      make(one, false);
+      make(two, true);
+      run(*flat_group(one.build(), n), {x.data(), y.data(), z.data()}, {alone.data()});
+      run(*flat_group(two.build(), n), {x.data(), y.data(), z.data()},
+          {beside.data(), part.data()});
+      EXPECT_EQ(alone, beside) << name_of(dtype) << " " << kind;
     }
   }
 }

@@ -150,22 +150,6 @@ TEST(FusedMath, PowFloat32) { check_pow<float>(DType::float32); }
 TEST(FusedMath, PowFloat64) { check_pow<double>(DType::float64); }
 
 // sigmoid(a) * tanh(b) is one instruction; it may have the error of both.
-TEST(FusedMath, SigmoidTimesTanh) {
-  std::vector<float> a = samples<float>(3000), b(a.rbegin(), a.rend());
-  ProgramBuilder builder;
-  const DType t = DType::float32;
-  const Reg s = builder.op(Prim::sigmoid, t, builder.input(t));
-  builder.output(builder.op(Prim::mul, t, s, builder.op(Prim::tanh, t, builder.input(t))));
-  const Program program = builder.build();
-  EXPECT_EQ(program.code.size(), 1u);
-  for_each_simd([&] {
-    std::vector<float> got(a.size());
-    run(*flat_group(program, static_cast<int64_t>(a.size())), {a.data(), b.data()}, {got.data()});
-    for (size_t i = 0; i < a.size(); ++i)
-      ASSERT_LE(ulps(got[i], sigmoid(a[i]) * tanhl(b[i])), 6.5) << a[i] << ", " << b[i];
-  });
-}
-
 // An element's value must depend neither on its place nor on the extent.
 TEST(FusedMath, TailsEqualTheBody) {
   for_each_simd([&] {

@@ -32,7 +32,7 @@ void ProgramBuilder::replace(Value& v, Op op, Reg a, Reg b, Reg c) {
   count_uses();
 }
 
-// -(a b), exp(-(a b)), sigmoid(a) tanh(b), x / 2^k
+// -(a b), exp(-(a b)), x / 2^k
 bool ProgramBuilder::combine_product(Value& v) {
   const Reg a = v.instr.a, b = v.instr.b;
   if (v.instr.op == Op::neg) {
@@ -51,41 +51,31 @@ bool ProgramBuilder::combine_product(Value& v) {
         replace(v, Op::nmul, n->instr.a, y);
         return true;
       }
-      const Value* s = single(x, Op::sigmoid);
-      const Value* t = single(y, Op::tanh);
-      if (s && t) {
-        replace(v, Op::sigmoid_tanh, s->instr.a, t->instr.a);
-        return true;
-      }
     }
   } else if (v.instr.op == Op::div && is_constant(b)) {
     int exponent;
     const double divisor = constant_value(b);
     if (std::fabs(std::frexp(divisor, &exponent)) == 0.5 && std::abs(exponent) < 120) {
-      replace(v, Op::mul, a, constant(1 / divisor, v.dtype));
+      // In the type that computes: float16 does not have the reciprocal of 2^-16.
+      replace(v, Op::mul, a, constant(1 / divisor, dtype_of(lane_of(v.dtype))));
       return true;
     }
   }
   return false;
 }
 
-// Multiply-add in its four signs, if the product has no other use.
+// a + (-b). Not a b + c in one rounding, nor sigmoid(a) tanh(b) with one division: other groups may compute the same value
+// from its parts, and whoever compares the two (the gradient of a maximum does) must find the same bits.
 bool ProgramBuilder::combine_sum(Value& v) {
   const bool adds = v.instr.op == Op::add;
   if (!adds && v.instr.op != Op::sub) return false;
   const Reg a = v.instr.a, b = v.instr.b;
-  if (const Value* m = single(a, Op::mul)) {
-    replace(v, adds ? Op::fma : Op::fms, m->instr.a, m->instr.b, b);
-  } else if (const Value* n = single(b, Op::mul)) {
-    replace(v, adds ? Op::fma : Op::fnma, n->instr.a, n->instr.b, a);
-  } else if (const Value* p = single(b, Op::nmul)) {
-    replace(v, adds ? Op::fnma : Op::fma, p->instr.a, p->instr.b, a);
-  } else if (const Value* g = adds ? single(a, Op::sigmoid_tanh) : nullptr) {
-    replace(v, Op::sigmoid_tanh_add, g->instr.a, g->instr.b, b);
-  } else if (const Value* h = adds ? single(b, Op::sigmoid_tanh) : nullptr) {
-    replace(v, Op::sigmoid_tanh_add, h->instr.a, h->instr.b, a);
-  } else if (const Value* q = adds ? single(a, Op::nmul) : nullptr) {
-    replace(v, Op::fnma, q->instr.a, q->instr.b, b);
+  if (Value* p = single(b, Op::nmul)) {
+    p->instr.op = Op::mul;
+    replace(v, adds ? Op::sub : Op::add, a, b);
+  } else if (Value* q = adds ? single(a, Op::nmul) : nullptr) {
+    q->instr.op = Op::mul;
+    replace(v, Op::sub, b, a);
   } else if (const Value* s = single(b, Op::neg)) {
     replace(v, adds ? Op::sub : Op::add, a, s->instr.a);
   } else if (const Value* t = adds ? single(a, Op::neg) : nullptr) {

@@ -22,9 +22,6 @@ HORNGATE_UNARY(Rsqrt, hn::Div(hn::Set(d, hn::TFromD<D>(1)), hn::Sqrt(a)))
 HORNGATE_UNARY(Floor, hn::Floor(a))
 HORNGATE_BINARY(Div, hn::Div(a, b))
 HORNGATE_BINARY(NegatedMul, hn::Neg(hn::Mul(a, b)))
-HORNGATE_TERNARY(MultiplyAdd, hn::MulAdd(a, b, c))
-HORNGATE_TERNARY(MultiplySub, hn::MulSub(a, b, c))
-HORNGATE_TERNARY(SubMultiply, hn::NegMulAdd(a, b, c))
 
 /// To nearest, halves to even. Highway's own one-lane version turns -0.5 into 0 and the number
 /// below 0.5 into 1.

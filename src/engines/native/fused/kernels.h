@@ -44,11 +44,6 @@ enum class Op : uint8_t {
   select,
   copy,                                 // a
   nmul,                                 // -(a * b)
-  fma,                                  // a * b + c
-  fms,                                  // a * b - c
-  fnma,                                 // c - a * b
-  sigmoid_tanh,                         // sigmoid(a) * tanh(b), one division
-  sigmoid_tanh_add,                     // sigmoid(a) * tanh(b) + c
   exp_nmul,                             // exp(-(a * b))
   round_f16, round_bf16,                // f32 to the nearest value of the half type
   wrap_i8, wrap_i16, wrap_u8, wrap_u16, // of i32 lanes

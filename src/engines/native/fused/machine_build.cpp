@@ -25,9 +25,7 @@ int cost_of(Op op) {
 #define BINARY(name, cost) UNARY(name, cost)
 #define PRIM(name, how, attributes)
 #include "ir/prims.def"
-    case Op::exp_nmul:
-    case Op::sigmoid_tanh_add:
-    case Op::sigmoid_tanh: return 8;
+    case Op::exp_nmul: return 8;
     default: return 1;
   }
 }

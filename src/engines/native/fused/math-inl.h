@@ -260,27 +260,6 @@ struct Sigmoid {
   }
 };
 
-/// sigmoid(a) * tanh(b), the product of LSTM and GRU gates.
-struct SigmoidTanh {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a, V b) const {
-    using T = hn::TFromD<D>;
-    const V one = hn::Set(d, T(1));
-    const V e = sigmoid_e(d, a), m = tanh_m(d, b);
-    const V top = hn::IfThenElse(hn::Lt(a, hn::Zero(d)), e, one);
-    const V bottom = hn::Mul(hn::Add(e, one), hn::Add(m, hn::Set(d, T(2))));
-    return hn::CopySign(hn::Div(hn::Mul(top, m), bottom), b);
-  }
-};
-
-/// The update of an LSTM's cell: sigmoid(a) * tanh(b) + c.
-struct SigmoidTanhAdd {
-  template <class D, class V>
-  HWY_INLINE V operator()(D d, V a, V b, V c) const {
-    return hn::Add(SigmoidTanh()(d, a, b), c);
-  }
-};
-
 /// exp(-(a * b)), as in radial functions.
 struct ExpNegatedMul {
   template <class D, class V>

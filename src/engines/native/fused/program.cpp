@@ -47,6 +47,12 @@ bool is_identity(Op op, DType dtype) {
   return (op == Op::sign || op == Op::neg) && dtype == DType::bool_;
 }
 
+// Operations of floats whose results every float type of the operands holds.
+bool is_exact(Op op) {
+  return op == Op::neg || op == Op::abs || op == Op::sign || op == Op::floor || op == Op::round ||
+         op == Op::maximum || op == Op::minimum;
+}
+
 Op wrap_of(DType dtype) {
   switch (dtype) {
     case DType::int8: return Op::wrap_i8;
@@ -231,7 +237,10 @@ Reg ProgramBuilder::op(Prim prim, DType dtype, Reg a, Reg b, Reg c) {
   }
   if (gives_bool(op)) return emit(op, dtype, DType::bool_, a, b);
   const Lane lane = lane_of(dtype);
-  if (is_float(lane)) return op == Op::pow ? power(dtype, a, b) : emit(op, dtype, dtype, a, b);
+  if (is_float(lane)) {
+    const Reg r = op == Op::pow ? power(dtype, a, b) : emit(op, dtype, dtype, a, b);
+    return is_exact(op) ? r : rounded(r, dtype);
+  }
   if (lane == Lane::b8 && !kernels().of(op, lane)) {
     // Operations that bool lacks are done in int8.
     const Reg wide_b = b == kNone ? kNone : cast(b, DType::int8);
@@ -241,6 +250,12 @@ Reg ProgramBuilder::op(Prim prim, DType dtype, Reg a, Reg b, Reg c) {
             name_of(dtype));
   const Reg r = emit(op, dtype, dtype, a, b);
   return may_overflow(op) ? wrap(r) : r;
+}
+
+// A half type rounds each result, here as in memory, so that all who compute a value find the same bits.
+Reg ProgramBuilder::rounded(Reg r, DType to) {
+  if (to != DType::float16 && to != DType::bfloat16) return r;
+  return emit(to == DType::float16 ? Op::round_f16 : Op::round_bf16, DType::float32, to, r);
 }
 
 // The same bits under another dtype of the same lane.
@@ -256,8 +271,7 @@ Reg ProgramBuilder::cast(Reg a, DType to) {
   if (from == to) return a;
   const DType lane = dtype_of(lane_of(to));
   const Reg r = lane_of(from) == lane_of(to) ? retype(a, lane) : emit(Op::cast, from, lane, a);
-  if (to == DType::float16) return emit(Op::round_f16, lane, to, r);
-  if (to == DType::bfloat16) return emit(Op::round_bf16, lane, to, r);
+  if (to == DType::float16 || to == DType::bfloat16) return rounded(r, to);
   const Op op = wrap_of(to);
   return op == Op::copy || holds(to, from) ? retype(r, to) : emit(op, to, to, r);
 }

@@ -105,6 +105,7 @@ class ProgramBuilder {
   Reg fold_constant(const Instr& instr, DType result);
   Reg power(DType dtype, Reg a, Reg b);
   Reg wrap(Reg a);
+  Reg rounded(Reg r, DType to);
   Reg retype(Reg a, DType to);
   Reg resolve(Reg r) const { return values_[r].kind == Kind::alias ? values_[r].instr.a : r; }
   bool is_constant(Reg r) const { return values_[r].kind == Kind::constant; }
