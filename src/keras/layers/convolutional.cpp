@@ -145,8 +145,7 @@ class ConvTransposeBody final : public ConvolutionBody<ConvTransposeArguments<N>
       more = window - stride - (same ? window / 2 * 2 : 0) + (*d.output_padding)[i];
     const Dim size = x.shape()[axis];
     if (size.known()) return checked_product(Ints{size.value(), stride}) + more;
-    return index(shape(x), static_cast<int64_t>(axis)) * static_cast<double>(stride) +
-           static_cast<double>(more);
+    return index(shape(x), static_cast<int64_t>(axis)) * stride + more;
   }
   Variable kernel_;
 };
