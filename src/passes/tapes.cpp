@@ -34,16 +34,13 @@ class TapeShortener {
   }
 
   void run() {
-    // Last ones first, while what they are made from is still kept.
-    std::vector<ValueId> order;
-    for (const auto& [v, x] : kept_)
-      if (x.only_here && maker_[v]) order.push_back(v);
-    std::sort(order.begin(), order.end(),
-              [&](ValueId a, ValueId b) { return maker_[a] > maker_[b]; });
-    for (ValueId v : order) {
+    for (const auto& [v, x] : kept_) {
       int budget = kMostNodes;
-      if (can_compute(v, budget, true)) again_.insert(v);
+      if (x.only_here && maker_[v] && can_compute(v, budget, true)) again_.push_back(v);
     }
+    // First what others are made from.
+    std::sort(again_.begin(), again_.end(),
+              [&](ValueId a, ValueId b) { return maker_[a] < maker_[b]; });
     if (!again_.empty()) rewrite();
   }
 
@@ -92,6 +89,7 @@ class TapeShortener {
                        [&](ValueId o) { return can_compute(o, budget, false); });
   }
 
+  /// As deep as can_compute looks: what else is recomputed has been made before.
   ValueId compute(ValueId v) {
     if (const auto it = made_.find(v); it != made_.end()) return it->second;
     const GraphNode* n = maker_[v];
@@ -102,9 +100,9 @@ class TapeShortener {
     return made;
   }
 
-  /// Captures that the values need, in order of discovery.
+  /// Captures that one value needs, in order of discovery. Others that are recomputed are asked for themselves.
   void find_captures(ValueId v, bool root, std::vector<ValueId>& found) const {
-    if (!root && kept_.count(v) && !again_.count(v)) return;
+    if (!root && kept_.count(v)) return;
     const GraphNode* n = maker_[v];
     if (!n) {
       if (std::find(found.begin(), found.end(), v) == found.end()) found.push_back(v);
@@ -133,13 +131,13 @@ class TapeShortener {
       now[old.inputs[i]] = r_body_.input(old.values[old.inputs[i]]);
     }
     for (const auto& [v, x] : kept_)
-      if (!again_.count(v)) made_[v] = now[old.inputs[x.sequence]];
+      if (!gone.count(x.sequence)) made_[v] = now[old.inputs[x.sequence]];
     for (ValueId v : captures) {
       in.push_back(captured(v));
       made_[v] = r_body_.input(body_.values[v]);
     }
     now[old.inputs.back()] = r_body_.input(old.values[old.inputs.back()]);
-    for (const auto& [i, v] : gone) now[old.inputs[i]] = compute(v);
+    for (ValueId v : again_) now[old.inputs[kept_.at(v).sequence]] = compute(v);
     for (const GraphNode& n : old.nodes) r_body_.copy(old, n, now);
     std::vector<ValueId> outputs;
     for (ValueId v : old.outputs) outputs.push_back(now[v]);
@@ -156,7 +154,7 @@ class TapeShortener {
   size_t n_x_, n_c_;
   std::vector<const GraphNode*> maker_;
   std::map<ValueId, TapedValue> kept_;
-  std::set<ValueId> again_;  // recomputed
+  std::vector<ValueId> again_;  // recomputed, operands first
   Rewriter r_body_;
   std::map<ValueId, ValueId> made_;  // value in the writer's body: value in the reader's
 };

@@ -1,5 +1,7 @@
 """rnn: a step function along the time axis."""
 
+import threading
+
 import horngate as K
 import numpy as np
 import pytest
@@ -471,3 +473,30 @@ def a_mask_of_one_sample_is_not_for_two(unroll):
     for samples in (1, 3):
         with pytest.raises(ValueError, match="rnn"):
             f([np.ones((2, 3, 2)), np.ones((samples, 3))])
+
+
+@check(factor=("itself", "the input"))
+def long_steps(factor):
+    """Whatever a step repeats on its way back must take neither 2^n visits nor a stack as deep as the step."""
+    n, times = {"itself": (60, 1), "the input": (7000, 3)}[factor]
+    x, start = K.placeholder((1, times, 2)), K.placeholder((1, 2))
+
+    def step(now, states):
+        z = states[0]
+        for _ in range(n):
+            z = z * (z if factor == "itself" else now)
+        return z, [z]
+
+    def run():
+        outputs = K.rnn(step, x, [start])[1]
+        slopes = K.gradients(K.sum(outputs), [start if factor == "itself" else x])
+        got.extend(K.function([x, start], slopes)([np.ones((1, times, 2)), np.ones((1, 2))]))
+
+    got, before = [], threading.stack_size(1 << 20)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    threading.stack_size(before)
+    # z^(2^60) of the start; of the sum of three results, each a product of n more for each step, of the input
+    wanted = [[2.0**60] * 2] if factor == "itself" else [[[3 * n] * 2, [2 * n] * 2, [n] * 2]]
+    np.testing.assert_array_equal(got[0], np.float32(wanted))
