@@ -35,15 +35,17 @@ Tensor softplus_of(const Tensor& given) {
   return prim::cast(y, given.dtype());
 }
 
-struct Pair {
+struct LossOperands {
   Tensor target, output;
+  DType dtype;  // of the loss
 };
 
-/// Target and output of a loss in one float dtype.
-Pair losses_of(std::string_view function, const Tensor& target, const Tensor& output) {
-  Pair p{dense_operand(function, target, "target"), float_operand(function, output, "output")};
-  unify(function, &p.target, &p.output);
-  return p;
+/// Target and output of a loss in one float dtype; halves wider, since the loss is what is rounded.
+LossOperands losses_of(std::string_view function, const Tensor& target, const Tensor& output) {
+  Tensor t = dense_operand(function, target, "target"),
+         o = float_operand(function, output, "output");
+  unify(function, &t, &o);
+  return {prim::widened(t), prim::widened(o), o.dtype()};
 }
 
 }  // namespace
@@ -82,14 +84,14 @@ Tensor relu(const Tensor& x, const ReluOptions& o) {
 // The exponential never sees a positive x: it could overflow, and 0 * inf in the gradient is NaN.
 Tensor elu(const Tensor& x, const Number& alpha) {
   const CalledAs called(__func__);
-  const Tensor in = float_operand("elu", x);
+  const Tensor given = float_operand("elu", x), in = prim::widened(given);
   const Tensor positive = prim::gt(in, zero_of(in));
   const Tensor negative_part = prim::select(positive, zero_of(in), in);
   const Tensor below = prim::expm1(negative_part);
-  return prim::select(positive, in,
-                      alpha.is_number()
-                          ? prim::scale(below, alpha.value())
-                          : prim::mul(below, parameter_of("elu", alpha, in.dtype(), "alpha")));
+  const Tensor scaled = alpha.is_number()
+                            ? prim::scale(below, alpha.value())
+                            : prim::mul(below, parameter_of("elu", alpha, in.dtype(), "alpha"));
+  return prim::cast(prim::select(positive, in, scaled), given.dtype());
 }
 
 Tensor softmax(const Tensor& x, int64_t axis) {
@@ -116,8 +118,8 @@ Tensor sigmoid(const Tensor& x) {
 
 Tensor hard_sigmoid(const Tensor& x) {
   const CalledAs called(__func__);
-  const Tensor in = float_operand("hard_sigmoid", x);
-  return clip(prim::shift(prim::scale(in, 0.2), 0.5), 0.0, 1.0);
+  const Tensor given = float_operand("hard_sigmoid", x), in = prim::widened(given);
+  return prim::cast(clip(prim::shift(prim::scale(in, 0.2), 0.5), 0.0, 1.0), given.dtype());
 }
 
 Tensor tanh(const Tensor& x) {
@@ -129,24 +131,24 @@ Tensor categorical_crossentropy(const Tensor& target, const Tensor& output,
                                 const CrossentropyOptions& o) {
   const CalledAs called(__func__);
   constexpr const char* kName = "categorical_crossentropy";
-  const auto [t, p] = losses_of(kName, target, output);
+  const auto [t, p, dtype] = losses_of(kName, target, output);
   const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
   check_broadcast(kName, t, p);
   Tensor log_p;
   if (o.from_logits) {
     log_p = emit(attrs::log_softmax{.axis = axis}, {p});
   } else {
-    const Tensor wide = prim::widened(p), total = prim::reduce_sum(wide, {axis}, true);
-    log_p = prim::log(clip_probabilities(prim::cast(prim::div(wide, total), p.dtype())));
+    log_p = prim::log(clip_probabilities(prim::div(p, prim::reduce_sum(p, {axis}, true))));
   }
-  return prim::neg(prim::reduce_sum(prim::mul(t, log_p), {axis}));
+  return prim::cast(prim::neg(prim::reduce_sum(prim::mul(t, log_p), {axis})), dtype);
 }
 
 Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& output,
                                        const CrossentropyOptions& o) {
   const CalledAs called(__func__);
   constexpr const char* kName = "sparse_categorical_crossentropy";
-  Tensor p = float_operand(kName, output, "output");
+  const Tensor in = float_operand(kName, output, "output");
+  Tensor p = prim::widened(in);
   const int64_t axis = normalize_axis(kName, o.axis, p.shape(), "axis", "output");
   const auto rank = static_cast<int64_t>(p.ndim());
   if (axis != rank - 1) {
@@ -180,21 +182,22 @@ Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& outpu
   const Tensor is_class = prim::logical_and(
       prim::ge(row, zero_of(row)), prim::lt(row, prim::count(p, {rank - 1}, DType::int64)));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  return prim::select(is_class, loss, prim::scalar(nan, loss.dtype()));
+  return prim::cast(prim::select(is_class, loss, prim::scalar(nan, loss.dtype())), in.dtype());
 }
 
 Tensor binary_crossentropy(const Tensor& target, const Tensor& output, bool from_logits) {
   const CalledAs called(__func__);
   constexpr const char* kName = "binary_crossentropy";
-  const auto [t, x] = losses_of(kName, target, output);
+  const auto [t, x, dtype] = losses_of(kName, target, output);
   check_broadcast(kName, t, x);
   // -t log s(x) - (1 - t) log(1 - s(x)) with s = sigmoid
-  if (from_logits) return prim::sub(softplus_of(x), prim::mul(x, t));
+  if (from_logits) return prim::cast(prim::sub(softplus_of(x), prim::mul(x, t)), dtype);
   // epsilon is added again inside the logarithms, as in TensorFlow's Keras
   const Tensor p = clip_probabilities(x), one = prim::scalar(1.0, p.dtype());
   const Tensor log_p = prim::log(prim::shift(p, epsilon()));
   const Tensor log_not_p = prim::log(prim::shift(prim::sub(one, p), epsilon()));
-  return prim::neg(prim::add(prim::mul(t, log_p), prim::mul(prim::sub(one, t), log_not_p)));
+  const Tensor sum = prim::add(prim::mul(t, log_p), prim::mul(prim::sub(one, t), log_not_p));
+  return prim::cast(prim::neg(sum), dtype);
 }
 
 Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
