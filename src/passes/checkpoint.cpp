@@ -120,25 +120,6 @@ GraphRef with_first_step(const Loop& loop) {
   return std::make_shared<const Graph>(r.finish(std::move(outputs)));
 }
 
-/// The body for the second run, without prints: each line is printed once.
-GraphRef without_prints(const Graph& from) {
-  Rewriter r;
-  std::vector<ValueId> now(from.values.size(), kNoValue);
-  for (ValueId v : from.inputs) now[v] = r.input(from.values[v]);
-  for (const GraphNode& n : from.nodes) {
-    if (n.prim == Prim::print) {
-      now[n.out[0]] = now[n.in[0]];
-      continue;
-    }
-    GraphNode copy = n;
-    for (GraphRef& b : copy.bodies) b = without_prints(*b);
-    r.copy(from, copy, now);
-  }
-  std::vector<ValueId> outputs;
-  for (ValueId v : from.outputs) outputs.push_back(now[v]);
-  return std::make_shared<const Graph>(r.finish(std::move(outputs)));
-}
-
 TensorType without_axis(TensorType t, int64_t axis) {
   t.shape.dims().erase(t.shape.dims().begin() + axis);
   return t;
@@ -152,7 +133,9 @@ class LoopMaker {
   LoopMaker(const Loop& loop, bool again) : loop_(loop), body_(loop.node->bodies[0]) {
     counts_ = loop.uses_index();
     if (counts_) body_ = with_first_step(loop);
-    if (again) body_ = without_prints(*body_);
+    if (again)  // each line is printed once
+      body_ = std::make_shared<const Graph>(
+          without_prints(*body_, [](const GraphNode&) { return true; }));
   }
 
   /// The loop over `length` steps, the first of them number `first`. `ys`: which of its results are wanted.

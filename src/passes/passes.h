@@ -1,6 +1,7 @@
 // The passes, in the order in which a program goes through them.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -42,6 +43,13 @@ Graph shorten_tapes(Graph graph);
 
 /// On a static graph: slices of element-wise results become element-wise results of slices.
 Graph push_slices(Graph graph);
+
+/// The graph with those prints replaced by their operands, in bodies too.
+using DropPrint = std::function<bool(const GraphNode&)>;
+Graph without_prints(const Graph& from, const DropPrint& drop);
+
+/// The gradient of a branch repeats the branch with its prints: the first of the same print stays.
+Graph print_once(Graph graph);
 
 /// Removes what no output needs; inputs stay.
 Graph remove_dead(Graph graph);

@@ -15,7 +15,9 @@ bool uses_phase(const Graph& graph) {
   return false;
 }
 
-Graph prepare(const Graph& graph, bool training, Evaluate evaluate) {
+namespace {
+
+Graph prepare_one(const Graph& graph, bool training, Evaluate evaluate) {
   Rewriter r;
   r.reserve(graph);
   std::vector<ValueId> now(graph.values.size(), kNoValue);
@@ -32,7 +34,7 @@ Graph prepare(const Graph& graph, bool training, Evaluate evaluate) {
     GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
     for (ValueId v : n.in) copy.in.push_back(now[v]);
     for (const GraphRef& b : n.bodies)
-      copy.bodies.push_back(std::make_shared<const Graph>(prepare(*b, training, evaluate)));
+      copy.bodies.push_back(std::make_shared<const Graph>(prepare_one(*b, training, evaluate)));
     if (ValueId v = fold_constants(r, copy, evaluate); v != kNoValue) {
       now[n.out[0]] = v;
       continue;
@@ -45,6 +47,12 @@ Graph prepare(const Graph& graph, bool training, Evaluate evaluate) {
   std::vector<ValueId> outputs;
   for (ValueId v : graph.outputs) outputs.push_back(now[v]);
   return remove_dead(r.finish(std::move(outputs)));
+}
+
+}  // namespace
+
+Graph prepare(const Graph& graph, bool training, Evaluate evaluate) {
+  return print_once(prepare_one(graph, training, evaluate));
 }
 
 }  // namespace horngate

@@ -136,6 +136,52 @@ def test_print_tensor_twice(capsys):
     assert capsys.readouterr().out.count("x is:") == 2
 
 
+def printed_square(x):
+    """x^6. The gradient needs what is printed."""
+    return K.square(K.print_tensor(x**3, "x^3"))
+
+
+PRINTING = {
+    "a branch": lambda x: K.switch(K.sum(x) > 0, lambda: printed_square(x), lambda: x),
+    "a branch in a branch": lambda x: K.switch(
+        K.sum(x) > 0,
+        lambda: K.switch(K.sum(x) < 9, lambda: printed_square(x), lambda: x) * 1.0,
+        lambda: x,
+    ),
+    "a loop in a branch": lambda x: K.switch(
+        K.sum(x) > 0,
+        lambda: K.map_fn(printed_square, K.expand_dims(x, 0)),
+        lambda: K.expand_dims(x, 0),
+    ),
+    "a branch in a loop": lambda x: K.map_fn(
+        lambda row: K.switch(K.sum(row) > 0, lambda: printed_square(row), lambda: row),
+        K.expand_dims(x, 0),
+    ),
+}
+
+
+@pytest.mark.parametrize("where", PRINTING)
+@pytest.mark.parametrize("wanted", ["y", "g", "h", "yg", "gy", "yh", "gh", "ygh", "hgy"])
+def test_a_gradient_does_not_print_again(capsys, where, wanted):
+    """It repeats the branch; the line is one, with the value, the gradient, or both."""
+    x = K.placeholder((2,))
+    y = K.sum(PRINTING[where](x))
+    [g] = K.gradients(y, [x])
+    [h] = K.gradients(K.sum(g), [x])
+    known = {"y": (y, 65), "g": (g, [6, 192]), "h": (h, [30, 480])}
+    got = K.function([x], [known[name][0] for name in wanted])([[1, 2]])
+    for name, value in zip(wanted, got):
+        np.testing.assert_allclose(value, known[name][1])
+    assert capsys.readouterr().out == "x^3 [1., 8.]\n"
+
+
+def test_two_branches_print_for_themselves(capsys):
+    x = K.placeholder(())
+    both = [K.switch(x > 0, lambda: printed_square(x), lambda: x) for _ in range(2)]
+    K.function([x], both + K.gradients(both[0] * both[1], [x]))([2])
+    assert capsys.readouterr().out == "x^3 8.\n" * 2
+
+
 def test_a_call_inside_of_a_call():
     """print_tensor's stream may call a function: that is an error, not a deadlock."""
     x = K.placeholder((2,))
