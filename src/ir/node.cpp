@@ -93,6 +93,10 @@ Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<Body
 
 uint64_t next_node_id() { return next_id.load(std::memory_order_relaxed); }
 
+bool is_small_constant(const Node& node) {
+  return node.prim == Prim::constant && node.as<attrs::constant>().value.size() <= 16;
+}
+
 Tensors outputs_of(const Tensor& first) {
   Tensors all;
   for (size_t i = 0; i < first.node()->out.size(); ++i)

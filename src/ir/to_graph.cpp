@@ -168,6 +168,7 @@ class Builder {
               [](const Node* a, const Node* b) { return a->id < b->id; });
     for (const Node* n : assigns) {
       const VariableState* state = state_of(*n);
+      place_.emplace(n, place_.size());
       if (const auto it = last_assign_.find(state); it != last_assign_.end())
         previous_[n] = it->second;
       last_assign_[state] = n;
@@ -305,19 +306,40 @@ class Builder {
   void emit_after(const Node& n) {
     const Node& x = *n.in[0].node();
     ValueId v = value(n.in[0]);
-    if (x.prim == Prim::variable) {
-      const VariableState* state = x.as<attrs::variable>().state.get();
-      for (size_t i = 1; i < n.in.size(); ++i) {
-        const Node& op = *n.in[i].node();
-        if (op.prim == Prim::assign && state_of(op) == state) v = value(n.in[i]);
-      }
-    }
+    if (x.prim == Prim::variable)
+      if (const Node* last = last_reached(n, x.as<attrs::variable>().state.get()))
+        v = value(Tensor::share(last));
     set(n, v);
+  }
+
+  /// Of the updates of a variable that an `after` waits for, directly or in what they are computed from, the one that
+  /// stands last in their chain.
+  const Node* last_reached(const Node& after, const VariableState* state) {
+    const Node* last = nullptr;
+    std::unordered_set<const Node*> visited;
+    std::vector<const Node*> stack;
+    const auto push = [&](const Tensor& t) {
+      if ((t.node()->flags & kHasEffect) && !known(t) && visited.insert(t.node()).second)
+        stack.push_back(t.node());
+    };
+    for (size_t i = 1; i < after.in.size(); ++i) push(after.in[i]);
+    while (!stack.empty()) {
+      const Node* n = stack.back();
+      stack.pop_back();
+      if (n->prim == Prim::assign && state_of(*n) == state &&
+          (!last || place_.at(n) > place_.at(last)))
+        last = n;
+      for (const Tensor& t : n->in) push(t);
+    }
+    return last;
   }
 
   void emit_plain(const Node& n) {
     GraphNode g{n.prim, {}, {}, n.attrs, {}, n.name};
-    for (const Tensor& t : n.in) g.in.push_back(value(t));
+    const bool has_bodies = !n.bodies.empty();
+    const size_t first = has_bodies ? first_capture(n) : 0;
+    for (size_t i = 0; i < n.in.size(); ++i)
+      if (!has_bodies || i < first || !stands_in_body(n.in[i])) g.in.push_back(value(n.in[i]));
     const Tensors* tapes = nullptr;
     if (const auto it = tapes_.find(&n); it != tapes_.end()) tapes = &it->second;
     for (const BodyRef& b : n.bodies)
@@ -335,6 +357,15 @@ class Builder {
     graph.nodes.push_back(std::move(g));
   }
 
+  static size_t first_capture(const Node& n) {
+    if (n.prim != Prim::scan) return 1;  // of a cond, after the condition
+    const auto& a = n.as<attrs::scan>();
+    return static_cast<size_t>(a.xs + a.carries);
+  }
+
+  /// Whether a capture is a constant that its body has for itself.
+  static bool stands_in_body(const Tensor& t) { return is_small_constant(*t.node()); }
+
   /// Tapes become additional ys of the scan, stacked along axis 0 in the loop's forward order.
   static void extend_scan(const Node& n, const Tensors& tapes, GraphNode* g) {
     attrs::scan a = n.as<attrs::scan>();
@@ -351,7 +382,8 @@ class Builder {
     Builder b;
     const size_t n = body.params.size() - (is_scan ? 1 : 0);
     for (size_t i = 0; i < n; ++i) b.cut(body.params[i]);
-    for (const Tensor& t : body.captures) b.cut(t);
+    for (const Tensor& t : body.captures)
+      if (!stands_in_body(t)) b.cut(t);
     if (is_scan) b.cut(body.params.back());
     Tensors roots = body.results;
     if (tapes) roots.insert(roots.end(), tapes->begin(), tapes->end());
@@ -368,6 +400,7 @@ class Builder {
   std::unordered_map<const VariableState*, ValueId> by_state_;
   std::unordered_map<const VariableState*, const Node*> last_assign_;
   std::unordered_map<const Node*, const Node*> previous_;
+  std::unordered_map<const Node*, size_t> place_;  // of an assign, in the order of all
   std::unordered_map<const Node*, Tensors> tapes_;
   std::unordered_map<const Node*, std::vector<ValueId>> tape_values_;
   std::vector<const Node*> order_;

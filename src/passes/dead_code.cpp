@@ -1,4 +1,6 @@
-// Dead code, unused parts of scans, and cutting a graph in two.
+// Dead code, unused parts of scans and conds, and cutting a graph in two.
+#include <algorithm>
+
 #include "ir/check.h"
 #include "ir/interrupt.h"
 #include "ir/primitive.h"
@@ -114,6 +116,32 @@ void prune_scan(GraphNode& n, const std::vector<uint8_t>& used) {
   n.attrs = AttrRef(new AttrsOf<attrs::scan>(std::move(a)));
 }
 
+/// Drops the results of a cond that nothing needs, and what its branches then no longer read.
+void prune_cond(GraphNode& n, const std::vector<uint8_t>& used) {
+  std::vector<uint8_t> live;
+  for (ValueId v : n.out) live.push_back(used[v]);
+  if (std::find(live.begin(), live.end(), 0) == live.end()) return;
+  SmallVec<ValueId, 4> in{n.in[0]};
+  size_t first = 1;
+  for (GraphRef& b : n.bodies) {
+    Graph slim = *b;
+    slim.outputs = filtered(b->outputs, live, 0);
+    std::vector<uint8_t> reached(b->values.size(), 0);
+    for (ValueId v : slim.outputs) reached[v] = 1;
+    const std::vector<uint8_t> keep = needed_nodes(slim, reached);
+    slim.inputs.clear();
+    for (size_t i = 0; i < b->inputs.size(); ++i) {
+      if (!reached[b->inputs[i]]) continue;
+      slim.inputs.push_back(b->inputs[i]);
+      in.push_back(n.in[first + i]);
+    }
+    first += b->inputs.size();
+    b = std::make_shared<const Graph>(keep_nodes(std::move(slim), keep));
+  }
+  n.in = std::move(in);
+  n.out = filtered(n.out, live, 0);
+}
+
 }  // namespace
 
 Graph remove_dead(Graph g) {
@@ -127,6 +155,7 @@ Graph remove_dead(Graph g) {
     keep[i] = needed;
     if (!needed) continue;
     if (n.prim == Prim::scan) prune_scan(n, used);
+    if (n.prim == Prim::cond) prune_cond(n, used);
     for (ValueId v : n.in) used[v] = 1;
   }
   return keep_nodes(std::move(g), keep);

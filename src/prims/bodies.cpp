@@ -10,19 +10,16 @@
 namespace horngate {
 namespace {
 
-// Small constants stay inside: a captured scalar could not be folded into a kernel.
 bool is_leaf(const Node& n) {
   switch (n.prim) {
     case Prim::placeholder:
     case Prim::variable:
     case Prim::draw:
     case Prim::learning_phase: return true;
-    case Prim::constant: return n.as<attrs::constant>().value.size() > 16;
+    case Prim::constant: return !is_small_constant(n);
     default: return false;
   }
 }
-
-bool is_small_constant(const Node& n) { return n.prim == Prim::constant && !is_leaf(n); }
 
 thread_local PerThread<Tensor> step_of_trace;
 
@@ -47,7 +44,8 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
     stack.pop_back();
     if (cut.count(key_of(t))) continue;
     const Node& n = *t.node();
-    if (is_small_constant(n)) continue;
+    // Numbers of the body stay in it, and integers, which may decide shapes there.
+    if (is_small_constant(n) && (inside(n) || !is_float(t.dtype()))) continue;
     if (is_leaf(n) || !inside(n)) {
       if (seen.insert(key_of(t)).second) captures.push_back(t);
       continue;

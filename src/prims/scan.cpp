@@ -81,6 +81,13 @@ Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results, const 
 
 namespace {
 
+/// When a body began. Constants have no level: those that the step has made are the younger ones.
+uint64_t begin_of(const Tensors& params) {
+  uint64_t begin = UINT64_MAX;
+  for (const Tensor& p : params) begin = std::min(begin, p.node()->id);
+  return begin;
+}
+
 /// Calls the step, which may trace loops of its own.
 StepResult call_step(const StepFunction& step, const Tensors& xs, const Tensors& carries,
                      const Tensor& index) {
@@ -100,7 +107,6 @@ StepResult call_step(const StepFunction& step, const Tensors& xs, const Tensors&
 
 Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepFunction& step) {
   const TraceScope trace;
-  const IsInside inside = [level = trace.level()](const Node& n) { return n.level >= level; };
   Tensors xs;
   for (size_t i = 0; i < spec.xs.size(); ++i)
     xs.push_back(make_parameter(slice_type(type_of(spec.xs[i]), spec.x_axes[i]), trace.level()));
@@ -129,6 +135,9 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
     Tensors params = xs;
     params.insert(params.end(), carries.begin(), carries.end());
     params.push_back(index);
+    const IsInside inside = [level = trace.level(), begin = begin_of(params)](const Node& n) {
+      return n.prim == Prim::constant ? n.id >= begin : n.level >= level;
+    };
     return close_scan(spec, std::move(params), std::move(results), inside);
   }
 }
@@ -215,7 +224,8 @@ Tensors grad(const GradCall& c, const A& a) {
   }
 
   // Forward values that the backward body needs become sequences: the xs themselves, or tapes.
-  const IsInside is_backward = [&](const Node& n) {
+  const IsInside is_backward = [&, begin = begin_of(body.params)](const Node& n) {
+    if (n.prim == Prim::constant) return n.id >= begin;
     // A tape of a scan in the forward body is itself a forward value.
     return n.level >= level && is_made_since(backward_begins, n);
   };

@@ -1,5 +1,7 @@
 """control_dependencies: variables as they are after updates."""
 
+import warnings
+
 import horngate as K
 import numpy as np
 from cases.harness import check
@@ -37,3 +39,44 @@ def a_metric_over_batches():
     for batch in ([1.0, 3.0], [8.0], [2.0, 2.0, 2.0]):
         seen += batch
         np.testing.assert_allclose(f([batch])[0], np.mean(seen), rtol=1e-6)
+
+
+@check(order=("as made", "turned"), nested=(False, True), listed=(None, "as made", "turned"))
+def two_updates_of_one_variable(order, nested, listed):
+    """Both are done, whichever comes last in the list; the order of `updates` is the one in which they are."""
+    total = K.variable(0.0)
+    made = [K.update_add(total, 1.0), K.update_add(total, 10.0)]
+    ops = made[::-1] if order == "turned" else made
+    if nested:
+        with K.control_dependencies([ops[0]]), K.control_dependencies([ops[1]]):
+            after = K.identity(total)
+    else:
+        with K.control_dependencies(ops):
+            after = K.identity(total)
+    updates = {None: [], "as made": made, "turned": made[::-1]}[listed]
+    assert K.function([], [after], updates)([])[0] == 11
+    assert K.get_value(total) == 11
+
+
+@check(listed=(False, True))
+def an_update_that_sets_and_one_that_adds(listed):
+    """In the order of `updates`, or else in that in which they were made."""
+    total = K.variable(3.0)
+    sets, adds = K.update(total, 1.0), K.update_add(total, 10.0)
+    with K.control_dependencies([adds, sets]):
+        after = total * 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing reads what was added before
+        got = K.function([], [after], [adds, sets] if listed else [])([])[0]
+    assert got == (2 if listed else 22) and K.get_value(total) == got / 2
+
+
+@check
+def an_update_behind_what_is_waited_for():
+    """Whoever waits for twice the new value waits for the update too."""
+    total, other = K.variable(1.0), K.variable(0.0)
+    twice = K.update_add(total, 2.0) * 2
+    copied = K.update(other, twice)
+    with K.control_dependencies([copied]):
+        after = K.identity(total)
+    assert K.eval(after) == 3 and K.get_value(other) == 6
