@@ -72,12 +72,10 @@ Branches branches_of(std::string_view function, const Expression& a, const Expre
   return r;
 }
 
-/// Whether select would broadcast these shapes although one of them should be taken whole.
-bool differ(const Shape& a, const Shape& b) {
-  if (a.ndim() != b.ndim()) return false;  // a scalar next to a tensor stands for all its elements
-  for (size_t i = 0; i < a.ndim(); ++i)
-    if (a.dim(i) >= 0 && b.dim(i) >= 0 && a.dim(i) != b.dim(i)) return true;
-  return false;
+/// Whether select takes one of these shapes whole. Where sizes are open it may spread one of them.
+bool fit_select(const Shape& a, const Shape& b) {
+  if (a.ndim() != b.ndim()) return true;  // a scalar next to a tensor stands for all its elements
+  return a.is_static() && a == b;
 }
 
 Tensor take_one(const Tensor& condition, const Expression& a, const Expression& b) {
@@ -86,11 +84,8 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
     check(r.a.ndim() == r.b.ndim() || r.a.ndim() == 0 || r.b.ndim() == 0, kSwitch,
           "both expressions must have the same number of dimensions; got shapes ", r.a.shape(),
           " and ", r.b.shape(), ".");
-    if (!differ(r.a.shape(), r.b.shape())) {
-      check_broadcast(kSwitch, r.a, r.b);
-      return prim::select(condition, r.a, r.b);
-    }
-    return make_cond(
+    if (fit_select(r.a.shape(), r.b.shape())) return prim::select(condition, r.a, r.b);
+    return make_cond(  // in a plan a select again, if the sizes agree
         kSwitch, condition, [&] { return Tensors{r.a}; }, [&] { return Tensors{r.b}; })[0];
   }
   check(!a.number() && !b.number(), kSwitch,

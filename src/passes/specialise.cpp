@@ -15,8 +15,8 @@ namespace {
 
 class Specialiser {
  public:
-  Specialiser(const Graph& g, const InputInts& ints, bool apart)
-      : g_(g), input_ints_(ints), apart_(apart) {}
+  Specialiser(const Graph& g, const InputInts& ints, bool apart, bool is_body = false)
+      : g_(g), input_ints_(ints), apart_(apart), is_body_(is_body) {}
 
   Specialised run(const std::vector<TensorType>& inputs) {
     r_.reserve(g_);
@@ -29,7 +29,11 @@ class Specialiser {
     for (const GraphNode& n : g_.nodes) naming_errors(n.name, !n.bodies.empty(), [&] { visit(n); });
     Specialised s;
     s.needed = std::move(needed_);
-    if (!s.needed.empty()) return s;
+    if (!s.needed.empty()) {
+      std::sort(s.needed.begin(), s.needed.end());
+      s.needed.erase(std::unique(s.needed.begin(), s.needed.end()), s.needed.end());
+      return s;
+    }
     std::vector<ValueId> outputs;
     for (ValueId v : g_.outputs) outputs.push_back(now_[v]);
     now_ = {};
@@ -121,8 +125,6 @@ class Specialiser {
       resolve("shape", last);
       if (all) copy.in.resize(last);
     }
-    std::sort(needed_.begin(), needed_.end());
-    needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
     return all;
   }
 
@@ -199,7 +201,7 @@ class Specialiser {
 
   GraphRef specialise_body(const GraphNode& n, size_t which, const std::vector<TensorType>& types,
                            const InputInts& ints, std::vector<TensorType>* results) {
-    Specialised s = specialise(*n.bodies[which], types, ints, apart_);
+    Specialised s = Specialiser(*n.bodies[which], ints, apart_, true).run(types);
     check<NotImplementedError>(
         s.result.has_value(), called(n),
         "a shape inside a step function or branch depends on computed data.");
@@ -261,34 +263,89 @@ class Specialiser {
     for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = made[i];
   }
 
-  void visit_cond(const GraphNode& n) {
-    GraphNode copy{n.prim, {}, {}, n.attrs, {}, n.name};
-    for (ValueId v : n.in) copy.in.push_back(now_[v]);
-    std::vector<TensorType> results[2];
-    size_t at = 1;
-    for (size_t b = 0; b < 2; ++b) {
-      std::vector<TensorType> types;
-      InputInts ints;
-      for (size_t i = 0; i < n.bodies[b]->inputs.size(); ++i, ++at) {
-        types.push_back(r_.type(copy.in[at]));
-        if (const auto it = ints_.find(copy.in[at]); it != ints_.end()) ints[i] = it->second;
+  /// A branch whose shapes are numbers, with the values that it captures.
+  struct Branch {
+    GraphRef body;
+    std::vector<TensorType> results;
+    SmallVec<ValueId, 4> captures;
+
+    /// Whether it computes nothing.
+    bool is_trivial() const {
+      return std::all_of(body->nodes.begin(), body->nodes.end(), [](const GraphNode& n) {
+        return n.prim == Prim::constant || n.prim == Prim::broadcast;
+      });
+    }
+  };
+
+  Branch branch_of(const GraphNode& n, size_t which) {
+    Branch b;
+    size_t at = which == 0 ? 1 : 1 + n.bodies[0]->inputs.size();
+    std::vector<TensorType> types;
+    InputInts ints;
+    for (size_t i = 0; i < n.bodies[which]->inputs.size(); ++i, ++at) {
+      b.captures.push_back(now_[n.in[at]]);
+      types.push_back(r_.type(b.captures.back()));
+      if (const auto it = ints_.find(b.captures.back()); it != ints_.end()) ints[i] = it->second;
+    }
+    b.body = specialise_body(n, which, types, ints, &b.results);
+    return b;
+  }
+
+  /// Puts a branch into the graph around it.
+  std::vector<ValueId> inlined(const Branch& b) {
+    std::vector<ValueId> now(b.body->values.size(), kNoValue);
+    for (size_t i = 0; i < b.captures.size(); ++i) now[b.body->inputs[i]] = b.captures[i];
+    for (const GraphNode& n : b.body->nodes) {
+      if (n.prim != Prim::constant) {
+        r_.copy(*b.body, n, now);
+        continue;
       }
-      copy.bodies.push_back(specialise_body(n, b, types, ints, &results[b]));
+      const Array& value = n.as<attrs::constant>().value;
+      now[n.out[0]] = apart_ ? r_.own_constant(value) : r_.constant(value);
+      note_constant(now[n.out[0]], value);
     }
-    Types out;
-    for (size_t i = 0; i < results[0].size(); ++i) {
-      check(results[0][i] == results[1][i], called(n),
-            "both branches must give the same shape; got ", results[0][i].shape, " and ",
-            results[1][i].shape, ".");
-      out.push_back(results[0][i]);
+    std::vector<ValueId> results;
+    for (ValueId v : b.body->outputs) results.push_back(now[v]);
+    return results;
+  }
+
+  void visit_cond(const GraphNode& n) {
+    const ValueId condition = now_[n.in[0]];
+    if (const auto it = ints_.find(condition); it != ints_.end()) {
+      const std::vector<ValueId> made = inlined(branch_of(n, it->second[0] != 0 ? 0 : 1));
+      for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = made[i];
+      return;
     }
-    const SmallVec<ValueId, 1> made = r_.emit(std::move(copy), out);
+    const Branch a = branch_of(n, 0), b = branch_of(n, 1);
+    if (!(a.results == b.results)) {  // the shapes of all that follows depend on the condition
+      for (size_t i = 0; is_body_ && i < a.results.size(); ++i)
+        check(a.results[i] == b.results[i], called(n),
+              "both branches must give the same shape in a step function or branch; got ",
+              a.results[i].shape, " and ", b.results[i].shape, ".");
+      needed_.push_back(n.in[0]);
+      return;
+    }
+    const bool is_dense = std::none_of(a.results.begin(), a.results.end(),
+                                       [](const TensorType& t) { return t.sparse; });
+    if (is_dense && a.is_trivial() && b.is_trivial()) {  // a step with its neighbours
+      const std::vector<ValueId> x = inlined(a), y = inlined(b);
+      for (size_t i = 0; i < n.out.size(); ++i)
+        now_[n.out[i]] =
+            r_.emit({Prim::select, {condition, x[i], y[i]}, {}, {}, {}, n.name}, {a.results[i]})[0];
+      return;
+    }
+    GraphNode copy{n.prim, {condition}, {}, n.attrs, {a.body, b.body}, n.name};
+    for (const Branch* branch : {&a, &b})
+      for (ValueId v : branch->captures) copy.in.push_back(v);
+    const SmallVec<ValueId, 1> made =
+        r_.emit(std::move(copy), Types(a.results.begin(), a.results.end()));
     for (size_t i = 0; i < n.out.size(); ++i) now_[n.out[i]] = made[i];
   }
 
   const Graph& g_;
   const InputInts& input_ints_;
   const bool apart_;
+  const bool is_body_;  // of a loop or branch: shapes cannot wait for data
   Rewriter r_;
   std::vector<ValueId> now_;
   std::unordered_map<ValueId, Ints> ints_;

@@ -160,12 +160,18 @@ TEST(Naming, EqualStepsOfTwoFunctions) {
 TEST(Naming, BranchesThatDiffer) {
   const Tensor c = K::placeholder({.shape = Shape{}, .dtype = DType::bool_});
   const Tensor a = open_input(1), b = open_input(1);
-  const Tensor y = K::switch_(c, [&] { return a + 1.0; }, [&] { return b * 2.0; });
+  const Tensor y = K::map_fn(
+      [&](const Tensor& one) {
+        return K::switch_(c, [&] { return a + one; }, [&] { return b * 2.0; });
+      },
+      a);
   try {
     (void)K::function({c, a, b}, {y})({Array(true), Array::of({1.f, 2.f}), Array::of({1.f})});
     ADD_FAILURE() << "nothing was raised";
   } catch (const ValueError& e) {
-    EXPECT_STREQ(e.what(), "switch: both branches must give the same shape; got (2,) and (1,).");
+    EXPECT_STREQ(e.what(),
+                 "switch: both branches must give the same shape in a step function or branch; got "
+                 "(2,) and (1,).");
   }
 }
 

@@ -42,10 +42,13 @@ struct Cost {
   }
 };
 
-Cost cost_of(const Tensors& inputs, const Tensors& outputs, bool training = false) {
+/// `shapes`: of the inputs in the call, where some of their sizes are open.
+Cost cost_of(const Tensors& inputs, const Tensors& outputs, bool training = false,
+             const std::vector<Ints>& shapes = {}) {
   const FunctionGraph p = to_function_graph(inputs, outputs, {});
   std::vector<TensorType> types;
   for (const ValueId v : p.graph.inputs) types.push_back(p.graph.values[v]);
+  for (size_t i = 0; i < shapes.size(); ++i) types[i].shape = Shape(shapes[i]);
   const Graph plan =
       improve_loops(*specialise(prepare(p.graph, training, evaluate), types, {}).result);
   const native::Executable exe(plan);
@@ -147,6 +150,45 @@ TEST(PlanSize, AnMlpStepHasItsProductsAndNoCopies) {
   EXPECT_LE(c.steps.size(), 26u) << c.text;
   // Two hidden layers and their gradients, a matrix in panels, and little else.
   EXPECT_LE(c.arena, size_t{5 * kBatch * 512 * 4 + 512 * 512 * 4 + (1 << 15)}) << c.text;
+}
+
+// Whether the sizes agree is known in the plan alone, but then the choice is an element-wise one as ever.
+TEST(PlanSize, AChoiceBetweenOpenSizesIsAStepWithItsNeighbours) {
+  const Tensor c = input(Shape{}, DType::bool_);
+  const auto cost = [&](const ShapeOption& shape) {
+    const Tensor x = input(shape);
+    const Tensor y = switch_(c, tanh(x) * 2.0, x) + 1.0;
+    const Tensor z = in_train_phase(x, exp(x), c) * y;
+    return cost_of({c, x}, {z, gradients(sum(z), {x})[0]}, false, {{}, {1000, 100}});
+  };
+  const Cost known = cost({1000, 100}), open = cost({None, 100});
+  EXPECT_EQ(open.steps.size(), known.steps.size()) << known.text << open.text;
+  EXPECT_EQ(open.arena, known.arena) << known.text << open.text;
+  EXPECT_EQ(open.count("cond"), 0u) << open.text;
+}
+
+TEST(PlanSize, ABranchMakesOnlyTheGradientsThatAreNeeded) {
+  const Tensor c = input(Shape{}, DType::bool_), x = input({64, 64}), w = input({64, 64});
+  const Tensor y = switch_(c, [&] { return dot(x, w); }, [&] { return exp(x); });
+  const Cost all = cost_of({c, x, w}, gradients(sum(y * y), {x, w}));
+  const Cost one = cost_of({c, x, w}, gradients(sum(y * y), {w}));
+  EXPECT_EQ(all.count("cond"), 2u) << all.text;
+  EXPECT_LT(one.arena, all.arena) << one.text;
+}
+
+// Constants from outside are captured for gradients with respect to them, and are numbers in the plan all the same.
+TEST(PlanSize, AConstantFromOutsideALoopIsANumberInIt) {
+  const Tensor x = input({20, 8});
+  const auto cost = [&](const std::function<Tensor()>& number) {
+    const Tensor y =
+        map_fn([&](const Tensor& row) { return tanh(row * number()) + number() * 2.0; }, x);
+    return cost_of({x}, {y, gradients(sum(y), {x})[0]});
+  };
+  const Tensor c = constant(Array(0.5f));
+  const Cost outside = cost([&] { return c; });
+  const Cost inside = cost([&] { return constant(Array(0.5f)); });
+  EXPECT_EQ(outside.steps, inside.steps) << outside.text << inside.text;
+  EXPECT_EQ(outside.arena, inside.arena) << outside.text << inside.text;
 }
 
 #ifdef HORNGATE_COUNTS_ALLOCATIONS
