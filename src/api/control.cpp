@@ -30,16 +30,9 @@ Phase& phase() {
   return *kPhase;
 }
 
-/// A condition that is already certain: Keras compares constants to choose what to build.
-std::optional<bool> certain(const Tensor& condition) {
-  const Node& n = *condition.node();
-  double a = 0, b = 0;
-  if (prim::is_scalar_constant(condition, &a)) return a != 0;
-  if (n.prim == Prim::cast && prim::is_scalar_constant(n.in[0], &a)) return a != 0;
-  if (n.in.size() != 2 || !prim::is_scalar_constant(n.in[0], &a) ||
-      !prim::is_scalar_constant(n.in[1], &b))
-    return {};
-  switch (n.prim) {
+template <class T>
+std::optional<bool> compared(Prim comparison, T a, T b) {
+  switch (comparison) {
     case Prim::eq: return a == b;
     case Prim::ne: return a != b;
     case Prim::lt: return a < b;
@@ -51,6 +44,22 @@ std::optional<bool> certain(const Tensor& condition) {
 }
 
 struct Branches {
+/// A condition that is already certain: Keras compares constants to choose what to build.
+std::optional<bool> certain(const Tensor& condition) {
+  const Node& n = *condition.node();
+  double number = 0;
+  if (prim::is_scalar_constant(condition, &number)) return number != 0;
+  if (n.prim == Prim::cast && prim::is_scalar_constant(n.in[0], &number)) return number != 0;
+  if (n.in.size() != 2) return {};
+  const Array *a = prim::scalar_constant(n.in[0]), *b = prim::scalar_constant(n.in[1]);
+  if (!a || !b) return {};
+  // A double does not tell 2^53 from 2^53 + 1.
+  if (is_float(a->dtype())) return compared(n.prim, a->item<double>(), b->item<double>());
+  if (a->dtype() == DType::uint64)
+    return compared(n.prim, a->item<uint64_t>(), b->item<uint64_t>());
+  return compared(n.prim, a->item<int64_t>(), b->item<int64_t>());
+}
+
   Tensor a, b;
 };
 

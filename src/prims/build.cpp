@@ -31,15 +31,19 @@ Tensor scalar(double value, DType dtype) {
   return make_node(Prim::constant, {}, r.attrs);
 }
 
-bool is_scalar_constant(const Tensor& t, double* value) {
+const Array* scalar_constant(const Tensor& t) {
   const Node* node = t.node();
   while (node->prim == Prim::broadcast || node->prim == Prim::expand_dims)
     node = node->in[0].node();
-  if (node->prim != Prim::constant) return false;
+  if (node->prim != Prim::constant) return nullptr;
   const Array& a = node->as<attrs::constant>().value;
-  if (a.size() != 1) return false;
-  if (value) *value = a.item<double>();
-  return true;
+  return a.size() == 1 ? &a : nullptr;
+}
+
+bool is_scalar_constant(const Tensor& t, double* value) {
+  const Array* a = scalar_constant(t);
+  if (a && value) *value = a->item<double>();
+  return a != nullptr;
 }
 
 Tensor full(const SymShape& shape, double value, DType dtype) {

@@ -36,7 +36,9 @@ Tensor scalar(double value, DType dtype);
 Tensor zeros_like(const Tensor& x);
 Tensor full_like(const Tensor& x, double value);
 Tensor full(const SymShape& shape, double value, DType dtype);
-/// Whether t is a constant with one element (or a broadcast of one); gives its value.
+/// The constant with one element that t is, or is a broadcast of; null if there is none.
+const Array* scalar_constant(const Tensor& t);
+/// Whether there is one; gives its value.
 bool is_scalar_constant(const Tensor& t, double* value = nullptr);
 /// Shape of x as 1-D int64; a constant when all dimensions are known.
 Tensor shape_of(const Tensor& x);
