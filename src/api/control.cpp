@@ -8,6 +8,7 @@
 #include "horngate/config.h"
 #include "ir/fork.h"
 #include "ir/scope.h"
+#include "prims/bodies.h"
 #include "prims/cond.h"
 
 namespace horngate {
@@ -166,6 +167,8 @@ static Tensor by_phase(const char* function, const Expression& x, const Expressi
     return x_trains ? switch_(flag, x, alt) : switch_(flag, alt, x);
   Branches r = branches_of(function, x, alt, "x", "alt");
   if (r.a.same_as(r.b)) return r.a;
+  // It would run in both phases.
+  refuse_updates(function, "a branch", {r.a, r.b}, begin);
   if (x.number()) r.a = prim::broadcast_like(r.a, r.b);
   if (alt.number()) r.b = prim::broadcast_like(r.b, r.a);
   check(r.a.ndim() == r.b.ndim(), function,
