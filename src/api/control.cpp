@@ -44,7 +44,6 @@ std::optional<bool> compared(Prim comparison, T a, T b) {
   }
 }
 
-struct Branches {
 /// A condition that is already certain: Keras compares constants to choose what to build.
 std::optional<bool> certain(const Tensor& condition) {
   const Node& n = *condition.node();
@@ -61,6 +60,7 @@ std::optional<bool> certain(const Tensor& condition) {
   return compared(n.prim, a->item<int64_t>(), b->item<int64_t>());
 }
 
+struct Branches {
   Tensor a, b;
 };
 
@@ -149,7 +149,7 @@ Tensor switch_(const Tensor& condition, const Expression& then_expression,
   if (c.ndim() > 0) return take_elements(c, then_expression, else_expression);
   const bool one_is_callable = then_expression.is_callable() || else_expression.is_callable();
   if (const std::optional<bool> known = certain(c); known && one_is_callable)
-    return take(kSwitch, *known ? then_expression : else_expression);
+    return own(called, take(kSwitch, *known ? then_expression : else_expression));
   return take_one(c, then_expression, else_expression);
 }
 
@@ -165,10 +165,11 @@ static Tensor by_phase(const char* function, const Expression& x, const Expressi
   if (value) return take(function, *value == x_trains ? x : alt);
   if (flag.node()->prim != Prim::learning_phase)
     return x_trains ? switch_(flag, x, alt) : switch_(flag, alt, x);
+  const uint64_t begin = next_node_id();
   Branches r = branches_of(function, x, alt, "x", "alt");
-  if (r.a.same_as(r.b)) return r.a;
   // It would run in both phases.
   refuse_updates(function, "a branch", {r.a, r.b}, begin);
+  if (r.a.same_as(r.b)) return r.a;
   if (x.number()) r.a = prim::broadcast_like(r.a, r.b);
   if (alt.number()) r.b = prim::broadcast_like(r.b, r.a);
   check(r.a.ndim() == r.b.ndim(), function,
@@ -179,12 +180,12 @@ static Tensor by_phase(const char* function, const Expression& x, const Expressi
 
 Tensor in_train_phase(const Expression& x, const Expression& alt, const Training& training) {
   const CalledAs called(__func__);
-  return by_phase("in_train_phase", x, alt, training, true);
+  return own(called, by_phase("in_train_phase", x, alt, training, true));
 }
 
 Tensor in_test_phase(const Expression& x, const Expression& alt, const Training& training) {
   const CalledAs called(__func__);
-  return by_phase("in_test_phase", x, alt, training, false);
+  return own(called, by_phase("in_test_phase", x, alt, training, false));
 }
 
 Tensor learning_phase() {

@@ -150,8 +150,7 @@ Tensor logical_not(const Tensor& x) {
 
 Tensor cast(const Tensor& x, Choice<DType> dtype) {
   const CalledAs called(__func__);
-  const Tensor y = prim::cast(dense_operand("cast", x), dtype);
-  return y.node()->prim == Prim::variable ? emit(attrs::after{}, {y}) : y;
+  return own(called, prim::cast(dense_operand("cast", x), dtype));
 }
 
 Tensor square(const Tensor& x) {

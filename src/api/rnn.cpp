@@ -177,7 +177,10 @@ RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
   constexpr int64_t kMostSteps = 1 << 20;  // each step makes its own nodes
   check(length <= kMostSteps, kName, "unroll takes at most ", kMostSteps, " time steps; got ",
         length, ".");
-  return unrolled(r, length);
+  RnnResult result = unrolled(r, length);
+  result.last_output = own(called, std::move(result.last_output));
+  for (Tensor& state : result.new_states) state = own(called, std::move(state));
+  return result;
 }
 
 }  // namespace horngate

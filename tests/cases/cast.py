@@ -264,3 +264,11 @@ def through_a_narrow_float_and_back(narrow):
     np.testing.assert_array_equal(kept, again)
     np.testing.assert_array_equal(kept, later)
     np.testing.assert_array_equal(kept.view("uint32") & (0xFFFF if narrow == "bfloat16" else 0x1FFF), 0)
+
+
+@check
+def to_its_own_dtype_is_a_tensor_of_its_own():
+    x = K.placeholder(())
+    y = K.cast(x, "float32")
+    [g] = K.gradients(y * y + 3 * x, [y])
+    assert K.function([x], [g])([3.0])[0] == 6

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases.harness import case, check, error, ulps
 from cases.inputs import away, bools, data, distinct, rand
 
@@ -379,6 +380,71 @@ def phase(function, name, first):
         [g] = K.gradients(function(x * 2, x), [x])
         [got] = K.function([x, K.learning_phase()], [g])([value, phase])
         np.testing.assert_array_equal(got, at(phase) / value)
+
+    def chosen(phase):
+        return phase == first
+
+    @check(phase=(0, 1))
+    def gradient_of_an_operand_of_another_shape(phase):
+        """One row against two; what else depends on the row adds its own part."""
+        x, w = K.placeholder((2, 3)), K.variable(np.ones((1, 3)))
+        row = w * 2.0
+        loss = K.sum(function(x, row)) + 5 * K.sum(row)
+        f = K.function([x, K.learning_phase()], K.gradients(loss, [w, x]))
+        dw, dx = f([np.ones((2, 3)), phase])
+        np.testing.assert_array_equal(dw, np.full((1, 3), 10.0 if chosen(phase) else 12.0))
+        np.testing.assert_array_equal(dx, np.full((2, 3), 1.0 if chosen(phase) else 0.0))
+
+    @check(phase=(0, 1), rows=(1, 2, 5))
+    def gradient_of_some_of_the_rows(phase, rows):
+        x = K.placeholder((None, 3))
+        y = function(x[:2], x)
+        [g] = K.gradients(K.sum(y * y * y), [x])
+        [h] = K.gradients(K.sum(g), [x])
+        feed = np.arange(1.0, 1.0 + 3 * rows).reshape(rows, 3)
+        taken = np.ones((rows, 1))
+        if chosen(phase):
+            taken[2:] = 0
+        got = K.function([x, K.learning_phase()], [g, h])([feed, phase])
+        np.testing.assert_allclose(got[0], 3 * feed**2 * taken)
+        np.testing.assert_allclose(got[1], 6 * feed * taken)
+
+    @check(callables=(False, True), training=(None, 0, 1))
+    def gives_a_tensor_of_its_own(callables, training):
+        """The gradient with respect to the result is not that with respect to the operand."""
+        x = K.placeholder(())
+        y = function(lambda: x, lambda: x, training) if callables else function(x, x, training)
+        [g] = K.gradients(y * y + 3 * x, [y])
+        assert K.function([x], [g])([3.0])[0] == 6
+
+    @check
+    def updates_in_a_branch_are_refused():
+        """They would run in both phases."""
+        v = K.variable(0.0, name="total")
+        for branches in (
+            (lambda: K.update_add(v, 1.0), lambda: v * 1),
+            (lambda: v * 1, lambda: K.update_add(v, 1.0) * 2),
+        ):
+            with pytest.raises(
+                ValueError, match=f'{name}: a branch updates variable "total"; updates belong outside'
+            ):
+                function(*branches)
+        K.set_learning_phase(first)  # then one of them is all there is
+        assert K.eval(function(lambda: K.update_add(v, 1.0), lambda: v * 1)) == 1
+
+    @check(value=(False, True), fed=(1, 5))
+    def by_a_tensor_of_open_sizes(value, fed):
+        """One of them whole, and not one row spread over the others."""
+        x, training = K.placeholder((None, 3)), K.placeholder((), dtype="bool")
+        y = function(x[:1], x, training=training)
+        f = K.function([x, training], [y, *K.gradients(K.sum(y * y), [x])])
+        feed = np.arange(3.0 * fed).reshape(fed, 3)
+        taken = feed * 1.0
+        if chosen(value):
+            taken[1:] = 0
+        y, g = f([feed, value])
+        np.testing.assert_array_equal(y, feed[:1] if chosen(value) else feed)
+        np.testing.assert_array_equal(g, 2 * taken)
 
     error(
         function,

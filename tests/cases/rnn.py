@@ -500,3 +500,14 @@ def long_steps(factor):
     # z^(2^60) of the start; of the sum of three results, each a product of n more for each step, of the input
     wanted = [[2.0**60] * 2] if factor == "itself" else [[[3 * n] * 2, [2 * n] * 2, [n] * 2]]
     np.testing.assert_array_equal(got[0], np.float32(wanted))
+
+
+@check
+def states_that_stay_are_tensors_of_their_own():
+    """The gradient with respect to a final state is not that with respect to the first one."""
+    for unroll in (False, True):
+        x, h = K.placeholder((1, 2, 1)), K.placeholder((1, 1))
+        last, _, [state] = K.rnn(lambda e, s: (s[0], s), x, [h], unroll=unroll)
+        for y in (last, state):
+            [g] = K.gradients(y * y + 3 * h, [y])
+            np.testing.assert_array_equal(K.function([x, h], [g])([np.ones((1, 2, 1)), [[3.0]]])[0], 6)

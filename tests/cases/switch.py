@@ -183,3 +183,88 @@ def expressions_of_other_ranks_are_not_spread():
         K.in_train_phase(K.ones((3,)), K.ones((2, 3)), training=condition)
     f = K.function([condition], [K.switch(condition, K.constant(5.0), K.ones((2, 3)))])
     assert f([True])[0].shape == (2, 3)
+
+
+@check(chosen=(True, False), callables=(False, True), rows=(1, 5))
+def one_of_two_that_turn_out_to_differ(chosen, callables, rows):
+    """Taken whole: a row is not spread over what the other one has, nor may a fed size differ from the declared one."""
+    c, x = K.placeholder((), dtype="bool"), K.placeholder((None, 3))
+    y = K.switch(c, lambda: x[:1], lambda: x) if callables else K.switch(c, x[:1], x)
+    [g] = K.gradients(K.sum(y * y), [x])
+    feed = np.arange(1.0, 1.0 + 3 * rows).reshape(rows, 3)
+    got = K.function([c, x], [y, K.sum(y), g])([chosen, feed])
+    taken = feed[:1] if chosen else feed
+    np.testing.assert_array_equal(got[0], taken)
+    assert got[1] == taken.sum()
+    wanted = np.zeros_like(feed)
+    wanted[: len(taken)] = 2 * taken
+    np.testing.assert_array_equal(got[2], wanted)
+
+
+@check(chosen=(True, False))
+def an_open_size_beside_a_known_one(chosen):
+    c, x = K.placeholder((), dtype="bool"), K.placeholder((None, 2))
+    y = K.switch(c, x, K.ones((4, 2)))
+    assert K.int_shape(y) == (None, 2)
+    f = K.function([c, x], [y, K.shape(y), *K.gradients(K.sum(y), [x])])
+    for rows in (1, 3, 4):
+        y, shape, g = f([chosen, np.zeros((rows, 2))])
+        assert y.shape == tuple(shape) == ((rows, 2) if chosen else (4, 2))
+        np.testing.assert_array_equal(g, np.full((rows, 2), float(chosen)))
+
+
+@check(chosen=(True, False))
+def computed_conditions_choose_shapes_one_after_the_other(chosen):
+    x = K.placeholder((None,))
+    y = K.switch(K.sum(x) > 0, x[:2], x)
+    z = K.switch(K.sum(y) > 100, y, y[:1] * 3)
+    feed = np.array([1.0, 2.0, 4.0]) * (1 if chosen else -1)
+    np.testing.assert_array_equal(K.function([x], [z])([feed])[0], feed[:1] * 3)
+    np.testing.assert_array_equal(K.function([x], [y])([feed])[0], feed[:2] if chosen else feed)
+
+
+@check(bigger=(0, 1), compare=("equal", "not_equal", "greater", "less_equal"))
+def by_integers_that_no_double_holds(bigger, compare):
+    a = K.constant(2**53 + bigger, dtype="int64", shape=())
+    b = K.constant(2**53, dtype="int64", shape=())
+    y = K.switch(getattr(K, compare)(a, b), lambda: K.constant(1.0), lambda: K.constant(0.0))
+    wanted = getattr(np, compare)(np.int64(2**53 + bigger), np.int64(2**53))
+    assert K.eval(y) == wanted
+    large = [K.constant(2**64 - 1 - n, dtype="uint64", shape=()) for n in (0, 1)]
+    assert K.eval(K.switch(K.equal(*large), lambda: K.ones(()), lambda: K.zeros(()))) == 0
+    assert K.eval(K.switch(K.greater(*large), lambda: K.ones(()), lambda: K.zeros(()))) == 1
+
+
+@check(chosen=(True, False))
+def what_is_certain_gives_a_tensor_of_its_own(chosen):
+    x = K.placeholder(())
+    branches = [lambda: x, lambda: 2 * x]
+    y = K.switch(K.constant(chosen, dtype="bool", shape=()), *branches[:: 1 if chosen else -1])
+    [g] = K.gradients(y * y + 3 * x, [y])
+    assert K.function([x], [g])([3.0])[0] == 6
+
+
+@check
+def a_result_that_nothing_needs_costs_nothing():
+    """Gradients of a branch are made for all that it reads; of these only one is asked for."""
+    c, x, w = K.placeholder((), dtype="bool"), K.placeholder((2, 2)), K.variable(np.eye(2) * 3)
+    y = K.sum(K.switch(c, lambda: K.dot(x, w), lambda: K.exp(x)))
+    f = K.function([c, x], K.gradients(y, [w]))
+    feed = np.array([[1.0, 2.0], [3.0, 5.0]])
+    np.testing.assert_array_equal(f([True, feed])[0], [[4, 4], [7, 7]])
+    np.testing.assert_array_equal(f([False, feed])[0], np.zeros((2, 2)))
+
+
+@check(where=("step", "branch"))
+def sizes_in_a_loop_or_branch_cannot_wait_for_the_condition(where):
+    c, x = K.placeholder((), dtype="bool"), K.placeholder((None, None))
+    if where == "step":
+        y = K.map_fn(lambda row: K.switch(c, row[:1], row), x)
+    else:
+        y = K.switch(K.sum(x) > 0, lambda: K.switch(c, x[:1], x) * 2, lambda: x)
+    f = K.function([c, x], [y])
+    np.testing.assert_array_equal(f([True, [[3.0]]])[0], [[3.0 if where == "step" else 6.0]])
+    with pytest.raises(
+        ValueError, match="both branches must give the same shape in a step function or branch"
+    ):
+        f([True, np.ones((4, 4))])
