@@ -188,9 +188,12 @@ Tensor scalar_of(const Number& n, std::string_view argument) {
 
 /// max(0, ceil((stop - start) / step)) as 1-D int64 with one element.
 Tensor sequence_length(const Tensor& start, const Tensor& stop, const Tensor& step) {
-  // ceil(a / b) = -floor(-a / b)
+  // ceil(a / b) = -floor(-a / b), of floats with the quotient rounded, as NumPy has it: 1.5 / 0.3 is 5, although five times
+  // 0.3 is below 1.5 in binary.
   const Tensor distance = prim::sub(start, stop);
-  const Tensor count = prim::neg(prim::floordiv(distance, step));
+  const Tensor steps = is_float(step.dtype()) ? prim::floor(prim::div(distance, step))
+                                              : prim::floordiv(distance, step);
+  const Tensor count = prim::neg(steps);
   const Tensor n = prim::maximum(prim::cast(count, DType::int64), prim::scalar(0, DType::int64));
   return prim::expand_dims(n, {0});
 }

@@ -70,3 +70,26 @@ error(
     dtype="uint64",
     text="arange: stop must be below 2^63; got 13835058055282163712.",
 )
+
+
+FLOATS = [
+    (0.0, 1.5, 0.3),
+    (0.0, 1.0, 0.1),
+    (1.0, 0.0, -0.1),
+    (0.0, 0.6, 0.2),
+    (-1.5, 1.5, 0.3),
+    (0.0, -1.0, 0.1),
+    (0.5, 3.7, 0.4),
+    (2.0, 2.0, 0.7),
+]
+
+
+@check(arguments=FLOATS, given=(0, 1, 2))
+def of_float_tensors(arguments, given):
+    """As many as NumPy has, which divides in floats: 1.5 / 0.3 is 5, although five times 0.3 is below 1.5."""
+    x = K.placeholder((), dtype="float64")
+    made = [x if i == given else a for i, a in enumerate(arguments)]
+    got = K.function([x], [K.arange(*made, dtype="float64")])([arguments[given]])[0]
+    wanted = np.arange(*arguments)
+    assert got.shape == wanted.shape == K.eval(K.arange(*arguments, dtype="float64")).shape
+    np.testing.assert_allclose(got, wanted, rtol=1e-15, atol=1e-15)
