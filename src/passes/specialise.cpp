@@ -105,9 +105,11 @@ class Specialiser {
       for (size_t i = 0; i < attr.size(); ++i) {
         if (attr[i] != kFromOperand) continue;
         attr[i] = values[values.size() == 1 ? 0 : i];
-        // All dimensions are known here, so this is a computed number that happens to equal the marker.
-        check(attr[i] != kFromOperand, p.name,
-              "sizes and bounds must not be the smallest int64; got ", attr[i], ".");
+        // All dimensions are known here, so this is a computed number that happens to equal a marker. Bounds of a slice
+        // may be that far away.
+        if (n.prim == Prim::slice) attr[i] = std::clamp(attr[i], kFromOperand + 1, kToEnd - 1);
+        check(attr[i] != kFromOperand, p.name, "sizes must not be the smallest int64; got ",
+              attr[i], ".");
       }
       copy.attrs = p.with_ints(copy.attrs.get(), field, attr);
     };
@@ -231,25 +233,26 @@ class Specialiser {
     }
     types.push_back(TensorType(DType::int64, {}));  // step index
     invariant(a.length >= 0, "the length of a scan is not known in a plan");
+    // A carry that grows in a step (a state of shape (1, n) that meets a batch) is broadcast before the loop. Another may
+    // follow it a step later. Only axes of size 1 grow, so that this ends.
     std::vector<TensorType> results;
-    GraphRef body = specialise_body(n, 0, types, ints, &results);
-    // A carry that grows in the first step (a state of shape (1, n) that meets a batch) is broadcast before
-    // the loop.
-    bool grown = false;
-    for (size_t i = 0; i < n_c; ++i) {
-      if (results[i] == types[n_x + i]) continue;
-      copy.in[n_x + i] =
-          r_.emit(attrs::broadcast{.shape = results[i].shape.dims()}, {copy.in[n_x + i]});
-      types[n_x + i] = results[i];
-      grown = true;
-    }
-    if (grown) {
+    GraphRef body;
+    for (bool grown = true; grown;) {
       results.clear();
       body = specialise_body(n, 0, types, ints, &results);
-      for (size_t i = 0; i < n_c; ++i)
-        check(results[i] == types[n_x + i], called(n),
-              "a state changes its shape from step to step: ", types[n_x + i].shape, " becomes ",
-              results[i].shape, ".");
+      grown = false;
+      for (size_t i = 0; i < n_c; ++i) {
+        Shape &now = types[n_x + i].shape, &after = results[i].shape;
+        if (now == after) continue;
+        bool grows = now.ndim() == after.ndim();
+        for (size_t k = 0; grows && k < now.ndim(); ++k)
+          grows = now.dim(k) == 1 || now.dim(k) == after.dim(k);
+        check(grows, called(n), "a state changes its shape from step to step: ", now, " becomes ",
+              after, ".");
+        copy.in[n_x + i] = r_.emit(attrs::broadcast{.shape = after.dims()}, {copy.in[n_x + i]});
+        now = after;
+        grown = true;
+      }
     }
     copy.bodies.push_back(body);
     Types out;
