@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <optional>
+#include <unordered_map>
 
 #include "ir/fold_ints.h"
 #include "ir/per_thread.h"
@@ -76,23 +78,32 @@ bool ints_of_constant(const Array& a, Ints* out) {
   return true;
 }
 
+/// What known_ints_to made of nodes; t * t asks twice for one. {} if nothing is known.
+using Found = std::unordered_map<const Node*, std::optional<Ints>>;
+
 // Shape arithmetic is shallow; the limit is for programs that are not.
-bool known_ints_to(const Tensor& t, Ints* out, int depth) {
+bool known_ints_to(const Tensor& t, Ints* out, int depth, Found* found) {
   const Node& node = *t.node();
   if (node.prim == Prim::constant) return ints_of_constant(node.as<attrs::constant>().value, out);
   if (depth == 0 || t.index() != 0 || t.ndim() > 1 || is_float(t.dtype())) return false;
   if (t.ndim() == 1 && (t.shape().dim(0) < 0 || t.shape().dim(0) > kMaxFoldedInts)) return false;
+  if (const auto at = found->find(&node); at != found->end()) {
+    if (at->second) *out = *at->second;
+    return at->second.has_value();
+  }
   SmallVec<TensorType, 3> types;
   SmallVec<Ints, 3> values(node.in.size());
   SmallVec<const Ints*, 3> pointers;
   for (size_t i = 0; i < node.in.size(); ++i) {
     types.push_back(type_of(node.in[i]));
     const bool known =
-        node.prim != Prim::shape_of && known_ints_to(node.in[i], &values[i], depth - 1);
+        node.prim != Prim::shape_of && known_ints_to(node.in[i], &values[i], depth - 1, found);
     pointers.push_back(known ? &values[i] : nullptr);
   }
-  return fold_ints(node.prim, node.attrs.get(), {types.data(), types.size()},
-                   {pointers.data(), pointers.size()}, out);
+  const bool known = fold_ints(node.prim, node.attrs.get(), {types.data(), types.size()},
+                               {pointers.data(), pointers.size()}, out);
+  found->emplace(&node, known ? std::optional(*out) : std::nullopt);
+  return known;
 }
 
 }  // namespace
@@ -100,7 +111,8 @@ bool known_ints_to(const Tensor& t, Ints* out, int depth) {
 bool known_ints(const Tensor& t, Ints* out) {
   if (is_float(t.dtype()) || t.ndim() > 1) return false;
   if (t.ndim() == 1 && t.shape().dim(0) < 0) return false;
-  if (known_ints_to(t, out, 32)) return true;
+  Found found;
+  if (known_ints_to(t, out, 32, &found)) return true;
   *out = Ints(static_cast<size_t>(t.ndim() ? t.shape().dim(0) : 1), kFromOperand);
   return true;
 }

@@ -1,5 +1,7 @@
 """x[...]: numbers, slices, Ellipsis, new axes and tensors in brackets."""
 
+import time
+
 import horngate as K
 import numpy as np
 from cases.harness import case, check, error
@@ -183,3 +185,28 @@ def second_derivatives_of_steps(index):
         wanted = np.zeros((3, 6))
         wanted[index] = (6 * feed * w)[index]
         np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12)
+
+
+@check
+def a_bound_of_much_shared_arithmetic():
+    """Each step uses the one before twice: looking for known numbers must not go all 2^30 ways."""
+    t = K.constant(1, dtype="int32")
+    for _ in range(30):
+        t = t * t
+    start = time.perf_counter()
+    assert K.eval(K.constant(np.arange(5))[t:]).tolist() == [1, 2, 3, 4]
+    assert time.perf_counter() - start < 20
+
+
+FAR = (2**63 - 1, 2**63 - 2, 5, 4, 0, -1, -5, -6, -(2**63) + 1, -(2**63))
+
+
+@check(step=(1, 2, -1, -2), dtype=("int64", "int32"))
+def bounds_that_a_call_knows_may_be_far_away(step, dtype):
+    x, n = K.placeholder((None,)), K.placeholder((), dtype=dtype)
+    f = K.function([x, n], [x[:n:step], x[n::step]])
+    feed = np.arange(5.0)
+    for bound in FAR if dtype == "int64" else (2**31 - 1, -(2**31)):
+        below, above = f([feed, bound])
+        assert below.tolist() == feed[:bound:step].tolist(), bound
+        assert above.tolist() == feed[bound::step].tolist(), bound
