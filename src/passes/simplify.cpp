@@ -91,8 +91,15 @@ ValueId Rewriter::slice_of_concat(const GraphNode& n, const TensorType& out) {
   if (ends_of_ != whole) {
     ends_of_ = whole;
     ends_.clear();
-    for (ValueId part : from->in)
-      ends_.push_back((ends_.empty() ? 0 : ends_.back()) + graph.values[part].shape.dim(r->axis));
+    for (ValueId part : from->in) {
+      const Shape& shape = graph.values[part].shape;
+      // Whether parts of open sizes fit together is for the concat to say, in the call.
+      if (!shape.is_static()) {
+        ends_.clear();
+        break;
+      }
+      ends_.push_back((ends_.empty() ? 0 : ends_.back()) + shape.dim(r->axis));
+    }
   }
   // The first part that reaches the end of the slice. Empty ones before it hold nothing.
   const auto at = std::lower_bound(ends_.begin(), ends_.end(), r->stop);
@@ -110,8 +117,13 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
     double v = 0;
     return scalar_constant(n.in[i], &v) && v == wanted;
   };
-  // An operand that already has the result's type may replace it.
-  const auto fits = [&](size_t i) { return graph.values[n.in[i]] == out && out.shape.is_static(); };
+  // An operand that already has the result's type may replace it, unless a size is open: then the node stays, for the call
+  // to look whether that fits.
+  const auto fits = [&](size_t i) {
+    return graph.values[n.in[i]] == out && std::all_of(n.in.begin(), n.in.end(), [&](ValueId v) {
+             return graph.values[v].shape.is_static();
+           });
+  };
   const auto fits_scalar = [&](size_t i, size_t other) {
     return fits(i) || (graph.values[n.in[other]].shape.ndim() == 0 && graph.values[n.in[i]] == out);
   };
@@ -127,11 +139,12 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
     case Prim::reshape:
     case Prim::expand_dims:
     case Prim::squeeze: {
+      if (n.in.size() > 1) return kNoValue;  // a shape that only the call knows
       if (fits(0)) return n.in[0];
       if (const ValueId v = repeats(); v != kNoValue) return v;
-      // A static view of a view becomes a view of the original.
+      // A static view of a view becomes a view of the original. If sizes of that are open the first view checks them.
       const GraphNode* from = maker(n.in[0]);
-      if (from && out.shape.is_static() &&
+      if (from && from->in.size() == 1 && graph.values[from->in[0]].shape.is_static() &&
           (from->prim == Prim::reshape || from->prim == Prim::expand_dims ||
            from->prim == Prim::squeeze)) {
         const ValueId source = from->in[0];
@@ -146,9 +159,9 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
       return kNoValue;
     }
     case Prim::broadcast:
-      if (fits(0)) return n.in[0];
-      return n.in.size() == 1 ? repeats() : kNoValue;
-    case Prim::sum_to: return fits(0) ? n.in[0] : kNoValue;
+      if (n.in.size() > 1) return kNoValue;
+      return fits(0) ? n.in[0] : repeats();
+    case Prim::sum_to: return n.in.size() == 1 && fits(0) ? n.in[0] : kNoValue;
     case Prim::reduce_sum: return is(0, 0) ? repeats() : kNoValue;
     case Prim::pad: {
       const auto& a = n.as<attrs::pad>();

@@ -76,3 +76,12 @@ def open_sizes_must_agree_in_the_call():
     ):
         with pytest.raises(ValueError, match="bias_add"):
             call()
+
+
+@check
+def a_known_bias_must_fit_an_open_size():
+    x, bias = K.placeholder((None, None)), K.placeholder((3,))
+    f = K.function([x, bias], [K.bias_add(x, bias)])
+    np.testing.assert_array_equal(f([np.ones((2, 3)), [1, 2, 3]])[0], [[2, 3, 4]] * 2)
+    with pytest.raises(ValueError, match="bias_add"):
+        f([np.ones((2, 1)), [1, 2, 3]])

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 import scipy.sparse
 from cases import oracles
 from cases.harness import case, check, error
@@ -163,3 +164,17 @@ def gradients_of_parts_of_open_sizes(order):
         feeds = [rng.uniform(-1, 1, (sizes[k] or n, 2)) for k, n in zip(order, rows)]
         for got, fed in zip(f(feeds), feeds):
             np.testing.assert_allclose(got, np.sin(fed) + fed * np.cos(fed), rtol=1e-9)
+
+
+@check(axis=(1, -1), taken=(np.s_[:, :2], np.s_[:, :1], np.s_[:, 2:], np.s_[:, 3:]))
+def a_part_that_is_taken_out_again_still_has_to_fit(axis, taken):
+    """Where only a call knows the rows of one, it looks at them even if the result needs the other alone."""
+    for shapes in [((None, 2), (3, 2)), ((3, 2), (None, 2)), ((None, 2), (None, 2))]:
+        x, y = (K.placeholder(shape) for shape in shapes)
+        z = K.concatenate([x, y], axis)[taken]
+        f = K.function([x, y], [K.mean(z, 0), K.gradients(K.sum(z), x)[0]])
+        np.testing.assert_array_equal(f([np.ones((3, 2))] * 2)[0], np.ones(z.shape[1]))
+        for rows in [(5, 3), (3, 5), (1, 3)]:
+            if all(a[0] in (None, n) for a, n in zip(shapes, rows)):
+                with pytest.raises(ValueError, match="concatenate: shapes must agree"):
+                    f([np.ones((n, 2)) for n in rows])

@@ -2,8 +2,9 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import data, rand
 
 
@@ -90,3 +91,26 @@ error(
     text="reshape: (2, 3) has 6 elements and cannot become (4, -1): 6 is not a multiple of 4.",
 )
 families.edges(K.reshape, reshape, [rand(101, 103)], [rand(1, 1)], [rand(0, 3)], shape=(-1,), tol=0)
+
+
+@check
+def what_comes_before_a_view_is_checked():
+    """The second view needs no more than the elements; whether the first one can be made, a call knows."""
+    x, shape = K.placeholder((None, None)), K.placeholder((2,), dtype="int32")
+    f = K.function([x], [K.reshape(K.squeeze(x, 0), (2, 3))])
+    g = K.function([x, shape], [K.reshape(K.reshape(x, shape), (2, 3))])
+    assert f([np.ones((1, 6))])[0].shape == g([np.ones((1, 6)), [3, 2]])[0].shape == (2, 3)
+    with pytest.raises(ValueError, match="squeeze"):
+        f([np.ones((2, 3))])
+    with pytest.raises(ValueError, match=r"reshape: \(1, 6\) has 6 elements"):
+        g([np.ones((1, 6)), [5, 2]])
+
+
+@check
+def to_the_same_shape_is_checked():
+    """A known x leaves one way to fill an open shape, which the call has to ask for."""
+    x, n = K.placeholder((2, 3)), K.placeholder((), dtype="int32")
+    f = K.function([x, n], [K.reshape(x, (2, n))])
+    assert f([np.ones((2, 3)), 3])[0].shape == (2, 3)
+    with pytest.raises(ValueError, match=r"reshape: \(2, 3\) has 6 elements"):
+        f([np.ones((2, 3)), 5])
