@@ -188,3 +188,25 @@ def with_a_variable(sizes):
 
 for dtype in ("int8", "int32", "int64", "uint8"):
     case(K.dot, [rand(3, 5, high=9), rand(5, 300, high=9)], oracle=np.dot, dtypes=(dtype,))
+
+
+@check(rows=(1, 4, 40))
+def many_equal_products_keep_their_digits(rows):
+    """One chain of additions over all of them would be off by 7e-4."""
+    x, y = K.placeholder((rows, 100000)), K.placeholder((100000, 40))
+    got = K.function([x, y], [K.dot(x, y)])([np.full((rows, 100000), 0.1), np.full((100000, 40), 0.1)])[0]
+    np.testing.assert_allclose(got, np.full((rows, 40), 1000), rtol=1e-4 if rows == 1 else 2e-5)
+
+
+@check(columns=(1, 17))
+def long_sparse_rows_keep_their_digits(columns):
+    """Also of the product with a transposed matrix, which is the gradient."""
+    x = K.placeholder((None, None), sparse=True)
+    w = K.placeholder((None, columns))
+    y = K.dot(x, w)
+    f = K.function([x, w], [y, K.gradients(y, w)[0]])
+    n = 300000
+    row = scipy.sparse.csr_matrix(np.full((1, n), 0.1, "float32"))
+    np.testing.assert_allclose(f([row, np.ones((n, columns))])[0], np.full((1, columns), 0.1 * n), 1e-6)
+    column = scipy.sparse.csr_matrix(np.full((n, 1), 0.1, "float32"))
+    np.testing.assert_allclose(f([column, np.ones((1, columns))])[1], np.full((1, columns), 0.1 * n), 1e-6)

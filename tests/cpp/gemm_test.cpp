@@ -95,6 +95,15 @@ TEST_P(GemmTargets, CutsDoNotChangeBits) {
   EXPECT_EQ(whole, cut);
 }
 
+// One chain of additions would be off by 0.7.
+TEST_P(GemmTargets, LongSumsKeepTheirDigits) {
+  const int64_t m = 3, n = 40, k = 100000;
+  const std::vector<float> a(static_cast<size_t>(m * k), 0.1f), b(static_cast<size_t>(k * n), 0.1f);
+  std::vector<float> c(static_cast<size_t>(m * n), 1);
+  run_gemm({m, n, k, a.data(), k, 1, b.data(), n, false, c.data(), n, true});
+  for (const float x : c) ASSERT_NEAR(x, 1001, 0.02);
+}
+
 // What is multiplied is not looked at: NaN and infinity come through, also beside zeros.
 TEST_P(GemmTargets, NanAndInfinity) {
   const float nan = std::numeric_limits<float>::quiet_NaN();

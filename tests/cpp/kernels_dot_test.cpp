@@ -201,8 +201,11 @@ TEST(DotKernels, SparseMatchesDense) {
     const TensorType types[] = {sparse, b.type}, result(DType::float32, Shape{m, 21});
     const void* from[] = {&view, in.data()};
     void* to[] = {out.data()};
+    const KernelPtr kernel = kernels::make_sparse_dot({types, {&result, 1}, attrs.get(), {}});
+    std::vector<double> scratch(kernel->scratch_bytes() / sizeof(double));
     RunContext context;
-    kernels::make_sparse_dot({types, {&result, 1}, attrs.get(), {}})->run(from, to, context);
+    context.scratch = scratch.data();
+    kernel->run(from, to, context);
     expect_close(Numbers(out.begin(), out.end()), want, DType::float32, "sparse_dot");
   }
   std::vector<float> out(12);

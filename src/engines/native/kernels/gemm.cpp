@@ -84,17 +84,24 @@ void RunTile(const Tile& t) {
   HWY_UNROLL(24)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v)
-      sum[r][v] = t.add ? hn::LoadU(d, t.c + r * t.ldc + v * lanes) : hn::Zero(d);
+    for (int v = 0; v < kVectors; ++v) sum[r][v] = hn::Zero(d);
   }
-  // Meanwhile prefetch where the next tile is, or where this one goes.
-  float* next = t.c + (t.add ? kRows * t.ldc : 0);
+  // Meanwhile prefetch where it goes.
   HWY_UNROLL(24)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3)
-    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(next + r * t.ldc + v * lanes, 1);
+    for (int v = 0; v < kVectors; ++v) __builtin_prefetch(t.c + r * t.ldc + v * lanes, 1);
   }
   Accumulate<kRows, kVectors, kFill>(t, sum);
+  // Added at the end, what is in C does not take digits from each of the products.
+  if (t.add) {
+    HWY_UNROLL(24)
+    for (int r = 0; r < kRows; ++r) {
+      HWY_UNROLL(3)
+      for (int v = 0; v < kVectors; ++v)
+        sum[r][v] = hn::Add(sum[r][v], hn::LoadU(d, t.c + r * t.ldc + v * lanes));
+    }
+  }
   HWY_UNROLL(24)
   for (int r = 0; r < kRows; ++r) {
     HWY_UNROLL(3)

@@ -1,5 +1,5 @@
-// Products of float matrices on the calling thread, for vectors of any width. Each element is a single chain of
-// multiply-adds over k, so results do not depend on how a product is cut into tiles.
+// Products of float matrices on the calling thread, for vectors of any width. Each element is the sum of a few chains of
+// multiply-adds, cut by k alone, so results do not depend on how a product is cut into tiles.
 #pragma once
 
 #include <cstdint>

@@ -3,11 +3,20 @@
 
 #include "engines/native/kernels/axis.h"
 #include "engines/native/kernels/half.h"
+#include "engines/native/kernels/workers.h"
 #include "engines/native/threads.h"
 #include "ir/dispatch_dtype.h"
 
 namespace horngate::native::kernels {
 namespace {
+
+// Sums are double: floats would lose a digit for each ten that are added. So many columns of b are taken at a time.
+constexpr int64_t kColumns = 16;
+
+template <class T>
+void add_row(T value, const T* b, double* sums, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) sums[j] += static_cast<double>(value) * static_cast<double>(b[j]);
+}
 
 // c[i] = sum over the elements of row i of value * b[column]
 template <class T>
@@ -16,47 +25,62 @@ void by_rows(const SparseView& a, const T* b, T* c, int64_t rows, int64_t n) {
   const int64_t per_row = a.nnz / std::max<int64_t>(1, rows) + 1;
   parallel_for(rows, grain_for(per_row * n * static_cast<int64_t>(sizeof(T))),
                [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   T* to = c + i * n;
-                   std::fill(to, to + n, T(0));
-                   for (int64_t e = a.indptr[i]; e < a.indptr[i + 1]; ++e) {
-                     const T* from = b + a.indices[e] * n;
-                     for (int64_t j = 0; j < n; ++j) to[j] += values[e] * from[j];
+                 for (int64_t i = begin; i < end; ++i)
+                   for (int64_t j = 0; j < n; j += kColumns) {
+                     const int64_t count = std::min(kColumns, n - j);
+                     double sums[kColumns] = {};
+                     for (int64_t e = a.indptr[i]; e < a.indptr[i + 1]; ++e)
+                       add_row(values[e], b + a.indices[e] * n + j, sums, count);
+                     std::copy_n(sums, count, c + i * n + j);
                    }
-                 }
                });
 }
+
+/// Sums of each row of c, some columns at a time, for each of the threads that share the columns.
+struct Scratch {
+  int64_t width, units, slots, per_slot;
+  Scratch(int64_t rows, int64_t n)
+      : width(std::min(kColumns, n)),
+        units((n + kColumns - 1) / kColumns),
+        slots(slots_for(units)),
+        per_slot(rows * width) {}
+  size_t bytes() const { return static_cast<size_t>(slots * per_slot) * sizeof(double); }
+};
 
 // c[column] += value * b[row]: elements meet in a row of c, so threads share the columns of c, and
 // each goes through all elements in the same order.
 template <class T>
-void by_columns(const SparseView& a, const T* b, T* c, int64_t rows, int64_t columns, int64_t n) {
+void by_columns(const SparseView& a, const T* b, T* c, int64_t rows, int64_t columns, int64_t n,
+                const Scratch& scratch, double* memory) {
   const T* values = static_cast<const T*>(a.values);
-  const int64_t grain =
-      std::max<int64_t>(16, grain_for((a.nnz + columns) * static_cast<int64_t>(sizeof(T))));
-  parallel_for(n, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = 0; i < columns; ++i) std::fill(c + i * n + begin, c + i * n + end, T(0));
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t e = a.indptr[i]; e < a.indptr[i + 1]; ++e) {
-        T* to = c + a.indices[e] * n;
-        const T* from = b + i * n;
-        for (int64_t j = begin; j < end; ++j) to[j] += values[e] * from[j];
-      }
-  });
+  const int64_t width = scratch.width, work = (a.nnz + columns) * width * int64_t{sizeof(T)};
+  for_units(scratch.units, grain_for(work) > 1 ? 1 : scratch.slots,
+            [&](int64_t slot, int64_t unit) {
+              const int64_t j = unit * kColumns, count = std::min(kColumns, n - j);
+              double* sums = memory + slot * scratch.per_slot;
+              std::fill_n(sums, scratch.per_slot, 0.0);
+              for (int64_t i = 0; i < rows; ++i)
+                for (int64_t e = a.indptr[i]; e < a.indptr[i + 1]; ++e)
+                  add_row(values[e], b + i * n + j, sums + a.indices[e] * width, count);
+              for (int64_t i = 0; i < columns; ++i)
+                std::copy_n(sums + i * width, count, c + i * n + j);
+            });
 }
 
 template <class T>
 KernelPtr make(const Shape& a, int64_t n, bool transpose) {
   const int64_t rows = a.dim(0), columns = a.dim(1);
-  return kernel_of([=](const void* const* in, void* const* out, RunContext&) {
+  const Scratch scratch(columns, n);
+  const auto run = [=](const void* const* in, void* const* out, RunContext& context) {
     const SparseView& view = *static_cast<const SparseView*>(in[0]);
     const T* b = static_cast<const T*>(in[1]);
     T* c = static_cast<T*>(out[0]);
     if (transpose)
-      by_columns(view, b, c, rows, columns, n);
+      by_columns(view, b, c, rows, columns, n, scratch, static_cast<double*>(context.scratch));
     else
       by_rows(view, b, c, rows, n);
-  });
+  };
+  return kernel_of(run, transpose ? scratch.bytes() : 0);
 }
 
 }  // namespace
