@@ -163,6 +163,7 @@ for a in (0.0, 1.0, 2.0, 3.0, -1.0, -2.0, 0.5, -0.5, 1.5, 2.5, np.nan, np.inf, -
 for label, ours in {
     "x + 0": lambda x: x + 0.0,
     "x - 0": lambda x: x - 0.0,
+    "x - -0": lambda x: x - -0.0,
     "x * 1": lambda x: x * 1.0,
     "x / 1": lambda x: x / 1.0,
     "x * 0": lambda x: x * 0.0,
@@ -243,8 +244,8 @@ DIFFERENCES = [
         lambda operands, got, want: operands[0] <= 0 and got == 0 and not np.signbit(got),
     ),
     Difference(
-        ("x + 0",),
-        "`x + 0`, with 0 a number that the program names, leaves -0 as it is",
+        ("x + 0", "x - -0"),
+        "`x + 0` and `x - -0`, with 0 a number that the program names, leave -0 as it is",
         "A sum with nothing (Python's `sum` begins with 0) is no step of the program. Fed zeros add"
         " as in NumPy.",
         lambda operands, got, want: operands[0] == 0 and got == 0 and want == 0,
