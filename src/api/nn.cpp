@@ -78,7 +78,9 @@ Tensor relu(const Tensor& x, const ReluOptions& o) {
     y = prim::minimum(y, parameter_of("relu", o.max_value, in.dtype(), "max_value"));
   if (!o.max_value.is_none() || o.threshold == 0) y = prim::maximum(zero, y);
   if (is_plain) return y;
-  return prim::sub(y, scaled(prim::maximum(zero, prim::sub(scalar(o.threshold), in))));
+  // Unlike threshold - x, this wraps around in no integer type where x is above the threshold.
+  const Tensor threshold = scalar(o.threshold);
+  return prim::add(y, scaled(prim::sub(prim::minimum(threshold, in), threshold)));
 }
 
 // The exponential never sees a positive x: it could overflow, and 0 * inf in the gradient is NaN.
