@@ -202,7 +202,7 @@ SymDim whole_size(const Windows& w, size_t i, const SymDim& steps) {
 // out of it. Places that no window reaches stay 0.
 Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& kernel,
                       const ShapeArg& output_shape, const Geometry& g, std::string_view layout) {
-  const auto [in, k] = operands_of(function, x, kernel);
+  auto [in, k] = operands_of(function, x, kernel);
   const size_t rank = g.strides.size();
   check_kernel(function, k, rank, layout);
   check_padding(g.padding, function);
@@ -228,7 +228,12 @@ Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& 
     }
     cuts[axis] = {true, low_margin(w, i, n.tensor), n.tensor};
     more[axis] = w.strides[i] - 1;
+    const Tensor windows =
+        prim::floordiv(prim::shift(n.tensor, static_cast<double>(w.strides[i] - 1)),
+                       prim::constant(Array::of<int64_t>({w.strides[i]})));
     n = whole_size(w, i, dim_of(in, axis));
+    // Nothing else looks whether x has as many elements as windows over n make.
+    in = with_size(in, axis, {Shape::kUnknown, windows});
   }
   const SymShape shape = shape_of_dims(dims);
   SmallVec<Tensor, 2> operands{in, k};

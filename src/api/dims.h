@@ -58,4 +58,12 @@ inline SymShape shape_of_dims(const SymDims& dims) {
   return shape;
 }
 
+/// x with `size` elements along an axis. Where one of the two is open, a call checks that.
+inline Tensor with_size(const Tensor& x, size_t axis, const SymDim& size) {
+  if (size.is_known() && x.shape().dim(axis) == size.known) return x;
+  SymDims dims = dims_of(x);
+  dims[axis] = size;
+  return prim::reshape(x, shape_of_dims(dims));
+}
+
 }  // namespace horngate

@@ -211,6 +211,8 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
     if (level.value() == 0.0) return own(called, in);
   }
   SymDims dims = dims_of(in);
+  SymDims fitting = dims;  // of the noise, where only a call knows whether x has that size
+  bool may_spread = false;
   if (o.noise_shape.whole.defined() || !o.noise_shape.entries.empty()) {
     const SymShape noise = sym_shape_of("dropout", o.noise_shape, "noise_shape");
     check(noise.dims.size() == in.ndim(), "dropout", "noise_shape must have ", in.ndim(),
@@ -220,21 +222,30 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
       check(n == kInfer || n == 1 || n < 0 || !dims[i].is_known() || n == dims[i].known, "dropout",
             "noise_shape must have 1, None or the dimension of x of shape ", in.shape(),
             " on each axis; got ", n, " on axis ", i, ".");
-      if (n != kInfer) dims[i] = dim_of(noise, i);
+      if (n == kInfer) continue;
+      const bool is_open = n != 1 && n != dims[i].known && dims[i].known < 2;
+      may_spread |= is_open;
+      dims[i] = dim_of(noise, i);
+      if (!is_open) fitting[i] = dims[i];
     }
   }
   const SymShape shape = shape_of_dims(dims);
+  // x of one row is not spread over more.
+  const auto fit = [&](const Tensor& mask) {
+    return may_spread ? prim::broadcast(mask, shape_of_dims(fitting)) : mask;
+  };
   if (!level.is_number()) {
     // In float16 what is kept of little would be 0. Where nothing is kept the result is 0.
     const Tensor wide = prim::widened(in), one = prim::scalar(1.0, wide.dtype());
     const Tensor keep = prim::sub(one, parameter_of("dropout", level, wide.dtype(), "level"));
-    const Tensor mask = draw_flags("dropout", keep, wide.dtype(), seed_or_next(o.seed), shape);
+    const Tensor mask = fit(draw_flags("dropout", keep, wide.dtype(), seed_or_next(o.seed), shape));
     const Tensor divisor = prim::select(prim::eq(keep, zero_of(keep)), one, keep);
     return prim::cast(prim::mul(wide, prim::div(mask, divisor)), in.dtype());
   }
   const double keep = 1.0 - level.value();
-  const Tensor mask = draw_numbers(
-      attrs::random_bernoulli{.dtype = in.dtype(), .seed = seed_or_next(o.seed), .p = keep}, shape);
+  const Tensor mask = fit(draw_numbers(
+      attrs::random_bernoulli{.dtype = in.dtype(), .seed = seed_or_next(o.seed), .p = keep},
+      shape));
   return prim::mul(in, prim::scale(mask, 1.0 / keep));
 }
 
@@ -263,7 +274,7 @@ Tensor bias_add(const Tensor& x, const Tensor& bias, DataFormatChoice data_forma
   const size_t channel_axis = first ? 1 : rank - 1;
   // Of an open size only a call says whether both have it; a bias of 1 is not spread over more.
   if (b.ndim() == 1 && (in.shape().dim(channel_axis) < 0 || b.shape().dim(0) < 0))
-    b = prim::reshape(b, shape_of_dims({dim_of(in, channel_axis)}));
+    b = with_size(b, 0, dim_of(in, channel_axis));
   if (first) {
     SymDims dims = dims_of(b);
     const SymDim channels = dims.back();

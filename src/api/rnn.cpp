@@ -58,9 +58,7 @@ Tensor mask_of(const Tensor& given, const Tensor& x) {
   }
   if (mask.shape().dim(0) >= 0 && x.shape().dim(0) >= 0) return mask;
   // Whether an open number of samples is the same, a call knows: a mask of one is not spread over more.
-  SymDims dims = dims_of(mask);
-  dims[0] = dim_of(x, 0);
-  return prim::reshape(mask, shape_of_dims(dims));
+  return with_size(mask, 0, dim_of(x, 0));
 }
 
 /// `now` where the mask of a time step is set, else `before`; missing axes of the mask are added at
@@ -77,10 +75,28 @@ Tensor masked(const Tensor& mask, const Tensor& now, const Tensor& before) {
 /// x[:, t], also for t = -1.
 Tensor at_time(const Tensor& x, int64_t t) { return element_at(x, 1, t); }
 
+/// Repeats states along axes of size 1 that a step widens, as a loop does before it starts. False if there are none.
+bool repeat_states(Tensors* states, const Tensors& after) {
+  bool any = false;
+  for (size_t k = 0; k < states->size(); ++k) {
+    Tensor& state = (*states)[k];
+    SymDims dims = dims_of(state);
+    bool grows = false;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i].known != 1 || after[k].shape().dim(i) == 1) continue;
+      dims[i] = dim_of(after[k], i);
+      grows = true;
+    }
+    if (grows) state = prim::broadcast(state, shape_of_dims(dims));
+    any |= grows;
+  }
+  return any;
+}
+
 RnnResult unrolled(const Rnn& r, int64_t length) {
   Tensors states = r.states, outputs;
   Tensor last;
-  for (int64_t i = 0; i < length; ++i) {
+  const auto step = [&](int64_t i) {
     const int64_t t = r.backwards ? length - 1 - i : i;
     RnnStep s = r.call(at_time(r.x, t), states);
     if (r.mask.defined()) {
@@ -89,6 +105,12 @@ RnnResult unrolled(const Rnn& r, int64_t length) {
       for (size_t k = 0; k < states.size(); ++k)
         s.new_states[k] = masked(mask, s.new_states[k], states[k]);
     }
+    return s;
+  };
+  RnnStep s = step(0);
+  while (repeat_states(&states, s.new_states)) s = step(0);
+  for (int64_t i = 0; i < length; ++i) {
+    if (i > 0) s = step(i);
     last = s.output;
     states = s.new_states;
     outputs.push_back(prim::expand_dims(last, {1}));
@@ -177,6 +199,8 @@ RnnResult rnn(const RnnStepFunction& step_function, const Tensor& inputs,
   constexpr int64_t kMostSteps = 1 << 20;  // each step makes its own nodes
   check(length <= kMostSteps, kName, "unroll takes at most ", kMostSteps, " time steps; got ",
         length, ".");
+  r.x = with_size(r.x, 1, length);
+  if (r.mask.defined()) r.mask = with_size(r.mask, 1, length);
   RnnResult result = unrolled(r, length);
   result.last_output = own(called, std::move(result.last_output));
   for (Tensor& state : result.new_states) state = own(called, std::move(state));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "api/args.h"
+#include "api/dims.h"
 #include "api/shapes.h"
 #include "api/sparse.h"
 #include "horngate/config.h"
@@ -213,41 +214,37 @@ struct Part {
   Tensor start, size;
 };
 
-/// The part of an axis with n elements that a call knows: -1 is what is left. What there is not has n + 1 elements, which no
-/// slice has, so that a reshape to this size tells it.
+/// The part of an axis with n elements that a call knows: -1 is what is left. What there is not has the size -2, so that a
+/// reshape to it is an error also beside an axis of 0.
 Part part_of(const Tensor& n, const Tensor& start, const Tensor& size) {
   const auto number = [](int64_t v) { return prim::constant(Array::of<int64_t>({v})); };
-  const Tensor one_more = prim::add(n, number(1));
-  const Tensor begin = prim::select(prim::lt(start, number(0)), one_more, start);
-  const Tensor taken = prim::select(prim::eq(size, number(-1)), prim::sub(n, begin), size);
-  return {begin, prim::select(prim::lt(taken, number(0)), one_more, taken)};
+  const Tensor rest = prim::sub(n, start);
+  const Tensor taken = prim::select(prim::eq(size, number(-1)), rest, size);
+  const Tensor is_there =
+      prim::logical_and(prim::logical_and(prim::ge(start, number(0)), prim::ge(taken, number(0))),
+                        prim::le(taken, rest));
+  return {start, prim::select(is_there, taken, number(-2))};
 }
 
-/// A slice has size[i] elements even where x has None, and open[i] where that is a tensor: a reshape records and checks it.
-Tensor with_sizes(const Tensor& y, const Ints& size, const Tensors& open) {
-  const SymShape now = prim::sym_shape(y);
-  SymShape shape = now;
-  bool is_learned = false, is_open = false;
+/// A slice has size[i] elements even where x has None, and open[i] where that is a tensor: reshapes record and check it.
+Tensor with_sizes(const Tensor& x, const Ints& size, const Tensors& open) {
+  Tensor y = x;
+  if (std::any_of(open.begin(), open.end(), [](const Tensor& t) { return t.defined(); })) {
+    SymDims dims = dims_of(y);
+    for (size_t i = 0; i < dims.size(); ++i)
+      if (open[i].defined()) dims[i] = {Shape::kUnknown, open[i]};
+    y = prim::reshape(y, shape_of_dims(dims));
+  }
+  SymShape shape = prim::sym_shape(y);
+  bool is_learned = false;
   for (size_t i = 0; i < y.ndim(); ++i) {
-    if (open[i].defined()) {
-      shape.dims[i] = kFromOperand;
-      is_open = true;
-    } else if (shape.dims[i] == kFromOperand && size[i] >= 0) {
-      shape.dims[i] = size[i];
-      is_learned = true;
-    }
+    if (shape.dims[i] != kFromOperand || size[i] < 0) continue;
+    shape.dims[i] = size[i];
+    is_learned = true;
   }
-  if (!is_learned && !is_open) return y;
-  if (!is_open) {
-    if (!rules::from_operand(shape.dims)) shape.operand = {};
-    return prim::reshape(y, one_inferred(shape));
-  }
-  Tensors entries;
-  for (size_t i = 0; i < y.ndim(); ++i)
-    entries.push_back(open[i].defined() ? open[i]
-                                        : entry_of(shape.dims[i] == kFromOperand ? now : shape, i));
-  shape.operand = prim::concat(entries, 0);
-  return prim::reshape(y, shape);
+  if (!is_learned) return y;
+  if (!rules::from_operand(shape.dims)) shape.operand = {};
+  return prim::reshape(y, one_inferred(shape));
 }
 
 }  // namespace
@@ -261,16 +258,23 @@ Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
   check(from.dims.size() == t.ndim() && count.dims.size() == t.ndim(), "slice",
         "start and size must have one entry per axis of x; got ", from.dims.size(), " and ",
         count.dims.size(), " for shape ", shape, ".");
+  // Beside an axis that may be 0, the number of elements does not tell one that is too short.
+  bool may_be_empty = false;
+  for (size_t i = 0; i < t.ndim(); ++i) {
+    const int64_t n = shape.dim(i), first = from.dims[i], taken = count.dims[i];
+    const bool has_rest = taken == kInfer && first != kFromOperand && first < n;
+    may_be_empty |= taken <= 0 && !has_rest;
+  }
   SliceBounds starts, stops;
   Tensors open(t.ndim());
   for (size_t i = 0; i < t.ndim(); ++i) {
     const int64_t n = shape.dim(i), first = from.dims[i], taken = count.dims[i];
-    if (first == kFromOperand || taken == kFromOperand) {
+    if (first == kFromOperand || taken == kFromOperand || (n < 0 && taken > 0 && may_be_empty)) {
       const Part part =
           part_of(entry_of(prim::sym_shape(t), i), entry_of(from, i), entry_of(count, i));
       starts.push(kFromOperand, part.start);
       stops.push(kFromOperand, prim::add(part.start, part.size));
-      if (taken < 0) open[i] = part.size;
+      if (taken < 0 || may_be_empty) open[i] = part.size;
       continue;
     }
     starts.push(first);

@@ -1,8 +1,10 @@
 """conv2d_transpose: from what conv2d gives to what it takes."""
 
 import horngate as K
+import numpy as np
+import pytest
 from cases import families, oracles
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import rand
 
 GEOMETRIES = [
@@ -138,3 +140,27 @@ families.edges(
     padding="same",
     tol={"float32": 1e-5},
 )
+
+
+@check(padding=("same", "valid"), stride=(1, 2, 3), size=(1, 2, 3), data_format=("channels_last", "channels_first"))
+def sizes_that_a_call_asks_for_must_be_possible(padding, stride, size, data_format):
+    """As for known sizes: a convolution of the result would have to give as many elements as x has."""
+    first = data_format == "channels_first"
+    options = {"strides": (stride, 1), "padding": padding, "data_format": data_format}
+    kernel = K.constant(np.ones((size, 1, 1, 1)))
+    shape = (1, 1, None, 4) if first else (1, None, 4, 1)
+    x, wanted = K.placeholder(shape), K.placeholder((4,), dtype="int32")
+    f = K.function([x, wanted], [K.conv2d_transpose(x, kernel, wanted, **options)])
+    feed = np.ones((1, 1, 3, 4) if first else (1, 3, 4, 1))
+    accepted = 0
+    for rows in range(1, 13):
+        asked = (1, 1, rows, 4) if first else (1, rows, 4, 1)
+        try:
+            known = K.eval(K.conv2d_transpose(K.constant(feed), kernel, asked, **options))
+        except ValueError:
+            with pytest.raises(ValueError, match="conv2d_transpose"):
+                f([feed, asked])
+            continue
+        accepted += 1
+        np.testing.assert_array_equal(f([feed, asked])[0], known)
+    assert accepted == stride

@@ -2,6 +2,7 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases.harness import check, error
 from cases.inputs import rand
 from scipy import stats
@@ -113,3 +114,26 @@ def a_level_that_only_a_call_knows(dtype):
     some = f([0.75])[0]
     assert set(np.unique(some)) == {0.0, 4.0} and 150 < np.count_nonzero(some) < 350
     assert np.isfinite(f([0.9999])[0]).all()
+
+
+@check(level=("number", "tensor"))
+def noise_of_an_open_size_is_not_for_more(level):
+    def fitting(shape, noise_shape, feeds):
+        x, p = K.placeholder(shape), K.placeholder(())
+        sizes = K.placeholder((2,), dtype="int32") if noise_shape is None else None
+        y = K.dropout(x, p if level == "tensor" else 0.5, sizes if noise_shape is None else noise_shape)
+        f = K.function([x, p] + ([sizes] if noise_shape is None else []), [y])
+        for rows, noise, fits in feeds:
+            values = [np.ones((rows, 4)), 0.5] + ([noise] if noise_shape is None else [])
+            if fits:
+                assert f(values)[0].shape == (rows, 4)
+            else:
+                with pytest.raises(ValueError, match="dropout"):
+                    f(values)
+
+    fitting((None, 4), (3, 4), [(3, 0, True), (1, 0, False), (6, 0, False)])
+    fitting((None, 4), (1, 4), [(3, 0, True), (1, 0, True)])
+    open_noise = [((3, 4), True), ((3, 1), True), ((1, 4), True), ((6, 4), False), ((0, 4), False)]
+    fitting((None, 4), None, [(3, *case) for case in open_noise] + [(1, (3, 4), False)])
+    fitting((3, 4), None, [(3, *case) for case in open_noise])
+    fitting((1, 4), None, [(1, (1, 4), True), (1, (3, 4), False)])

@@ -511,3 +511,85 @@ def states_that_stay_are_tensors_of_their_own():
         for y in (last, state):
             [g] = K.gradients(y * y + 3 * h, [y])
             np.testing.assert_array_equal(K.function([x, h], [g])([np.ones((1, 2, 1)), [[3.0]]])[0], 6)
+
+
+@check(open_batch=(False, True), count=(2, 3))
+def states_that_grow_one_after_another(open_batch, count):
+    """Each state of one row becomes what the next one was, so that the batch comes to the first one last."""
+    x = K.placeholder((None if open_batch else 2, 4, 3), dtype="float64")
+    states = [K.placeholder((1, 3), dtype="float64") for _ in range(count)]
+
+    def step(e, s):
+        return s[0], s[1:] + [s[-1] * 0.5 + e]
+
+    _, y, new = K.rnn(step, x, states)
+    f = K.function([x, *states], [y, *new, *K.gradients(K.sum(K.square(y)), [x, *states])])
+    rng = np.random.default_rng(count)
+    feeds = [rng.uniform(-1, 1, (2, 4, 3))] + [rng.uniform(-1, 1, (1, 3)) for _ in states]
+    now, ys = [np.repeat(s, 2, 0) for s in feeds[1:]], []
+    for t in range(4):
+        ys.append(now[0])
+        now = now[1:] + [now[-1] * 0.5 + feeds[0][:, t]]
+    got = f(feeds)
+    np.testing.assert_allclose(got[0], np.stack(ys, 1))
+    for a, b in zip(got[1:], now):
+        np.testing.assert_allclose(a, b)
+    loss = K.function([x, *states], [K.sum(K.square(y))])
+    for k, feed in enumerate(feeds):
+        for at in [(0,) * feed.ndim, tuple(n - 1 for n in feed.shape)]:
+            ends = []
+            for change in (1e-6, -1e-6):
+                moved = [v.copy() for v in feeds]
+                moved[k][at] += change
+                ends.append(loss(moved)[0])
+            slope = got[1 + count + k][at]
+            np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, atol=1e-6)
+
+
+@check(open_batch=(False, True), has_mask=(False, True), backwards=(False, True))
+def unrolled_states_grow_as_in_a_loop(open_batch, has_mask, backwards):
+    x = K.placeholder((None if open_batch else 3, 4, 2), dtype="float64")
+    mask = K.placeholder((None if open_batch else 3, 4))
+    states = [K.placeholder((1, 2), dtype="float64") for _ in range(2)]
+
+    def step(e, s):
+        total = e + 0.3 * K.sum(s[0], 0, keepdims=True)
+        return total, [s[1], total]
+
+    rng = np.random.default_rng(2)
+    feeds = [rng.uniform(-1, 1, (3, 4, 2)), *rng.uniform(-1, 1, (2, 1, 2)), rng.integers(0, 2, (3, 4))]
+    results = []
+    for unroll in (False, True):
+        options = {"unroll": unroll, "go_backwards": backwards, "mask": mask if has_mask else None}
+        last, y, new = K.rnn(step, x, states, **options)
+        slopes = K.gradients(K.sum(K.square(y)), [x, *states])
+        results.append(K.function([x, *states, mask], [last, y, *new, *slopes])(feeds))
+    for loop, unrolled in zip(*results):
+        np.testing.assert_allclose(unrolled, loop, rtol=1e-12)
+
+
+@check
+def unrolled_steps_must_be_as_many_as_said():
+    x, mask = K.placeholder((2, None, 2)), K.placeholder((2, None))
+    options = {"unroll": True, "input_length": 2}
+    y = K.rnn(lambda e, s: (e, [e]), x, [K.zeros((2, 2))], **options)[1]
+    f = K.function([x], [y])
+    assert K.int_shape(y) == f([np.ones((2, 2, 2))])[0].shape == (2, 2, 2)
+    masked = K.rnn(lambda e, s: (e, [e]), x, [K.zeros((2, 2))], mask=mask, **options)[1]
+    g = K.function([x, mask], [masked])
+    for steps in (1, 3, 4):
+        with pytest.raises(ValueError, match="rnn"):
+            f([np.ones((2, steps, 2))])
+        with pytest.raises(ValueError, match="rnn"):
+            g([np.ones((2, 2, 2)), np.ones((2, steps))])
+
+
+@check(unroll=(False, True))
+def a_known_mask_is_not_for_fewer_samples(unroll):
+    x, mask = K.placeholder((None, 3, 2)), K.placeholder((2, 3))
+    state = K.zeros_like(x[:, 0])
+    y = K.rnn(lambda now, states: (now, [now]), x, [state], mask=mask, unroll=unroll)[1]
+    f = K.function([x, mask], [y])
+    assert f([np.ones((2, 3, 2)), np.ones((2, 3))])[0].shape == (2, 3, 2)
+    with pytest.raises(ValueError, match="rnn"):
+        f([np.ones((1, 3, 2)), np.ones((2, 3))])

@@ -2,8 +2,9 @@
 
 import horngate as K
 import numpy as np
+import pytest
 from cases import families
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import data, rand
 
 
@@ -67,3 +68,48 @@ error(
     text="slice: start + size must be at most 3 on axis 1 of x of shape (4, 3); got 1 + 3.",
 )
 families.edges(K.slice, block, [rand(101, 103)], [rand(1, 1)], start=[0, 0], size=[1, -1], tol=0)
+
+
+@check
+def what_there_is_not_is_an_error_beside_an_axis_of_0():
+    """No elements are too few for nothing, so that their number alone would not tell."""
+    x, start, size = K.placeholder((4, 5)), *(K.placeholder((2,), dtype="int32") for _ in "ab")
+    computed = K.function([x, start, size], [K.slice(x, start, size)])
+    rows, columns = K.placeholder((None, 5)), K.placeholder((4, None))
+    cells = K.placeholder((None, None))
+    feed = np.ones((4, 5))
+    for at, n, fits in [
+        ((4, 5), (0, 0), True),
+        ((4, 5), (-1, -1), True),
+        ((4, 2), (0, 3), True),
+        ((1, 5), (3, 0), True),
+        ((4, 5), (0, 1), False),
+        ((4, 4), (-1, 2), False),
+        ((3, 5), (2, 0), False),
+        ((5, 1), (0, 0), False),
+        ((5, 1), (-1, 0), False),
+        ((4, 6), (0, -1), False),
+    ]:
+        size_of = tuple(total - a if m == -1 else m for total, a, m in zip((4, 5), at, n))
+        if fits:
+            assert computed([feed, list(at), list(n)])[0].shape == size_of
+        else:
+            with pytest.raises(ValueError, match="slice"):
+                computed([feed, list(at), list(n)])
+        for given in (rows, columns, cells):
+            try:
+                y = K.slice(given, at, n)
+            except ValueError:
+                assert not fits
+                continue
+            f = K.function([given], [y])
+            if fits:
+                assert f([feed])[0].shape == size_of
+            elif -1 not in n and max(at[0] - 4, at[1] - 5) <= 0:
+                with pytest.raises(ValueError, match="slice"):
+                    f([feed])
+    assert K.int_shape(K.slice(cells, (0, 0), (2, -1))) == (2, None)
+    y = K.slice(cells, (0, 0), (2, -1))
+    assert K.function([cells], [y])([np.ones((3, 0))])[0].shape == (2, 0)
+    with pytest.raises(ValueError, match="slice"):
+        K.function([cells], [y])([np.ones((1, 0))])
