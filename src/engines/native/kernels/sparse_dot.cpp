@@ -14,8 +14,12 @@ namespace {
 constexpr int64_t kColumns = 16;
 
 template <class T>
-void add_row(T value, const T* b, double* sums, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) sums[j] += static_cast<double>(value) * static_cast<double>(b[j]);
+void add_row(T value, const T* __restrict b, double* __restrict sums, int64_t n) {
+  const double x = static_cast<double>(value);
+  if (n == kColumns)  // compilers make vectors of a loop whose length they know
+    for (int64_t j = 0; j < kColumns; ++j) sums[j] += x * static_cast<double>(b[j]);
+  else
+    for (int64_t j = 0; j < n; ++j) sums[j] += x * static_cast<double>(b[j]);
 }
 
 // c[i] = sum over the elements of row i of value * b[column]
