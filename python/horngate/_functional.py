@@ -265,9 +265,9 @@ def rnn(
         mask: (samples, time) or (samples, time, 1); where it is 0, output and states are those of
             the step before.
         constants: list of tensors for each step.
-        unroll: whether the graph has a copy of the step for each time step. The result is the same, but
-            for states of an open size: a loop repeats one that is fed with 1, as it does known 1s, where
-            the step makes more of it.
+        unroll: whether the graph has a copy of the step for each time step. The result is the
+            same, but for states of an open size: a loop repeats one that is fed with 1, as it does
+            known 1s, where the step makes more of it.
         input_length: number of time steps, for unroll when inputs do not tell.
 
     Returns:

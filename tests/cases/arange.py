@@ -86,7 +86,7 @@ FLOATS = [
 
 @check(arguments=FLOATS, given=(0, 1, 2))
 def of_float_tensors(arguments, given):
-    """As many as NumPy has, which divides in floats: 1.5 / 0.3 is 5, although five times 0.3 is below 1.5."""
+    """As many as NumPy has, which divides in floats: 1.5 / 0.3 is 5, five times 0.3 below 1.5."""
     x = K.placeholder((), dtype="float64")
     made = [x if i == given else a for i, a in enumerate(arguments)]
     got = K.function([x], [K.arange(*made, dtype="float64")])([arguments[given]])[0]

@@ -168,7 +168,7 @@ def gradients_of_parts_of_open_sizes(order):
 
 @check(axis=(1, -1), taken=(np.s_[:, :2], np.s_[:, :1], np.s_[:, 2:], np.s_[:, 3:]))
 def a_part_that_is_taken_out_again_still_has_to_fit(axis, taken):
-    """Where only a call knows the rows of one, it looks at them even if the result needs the other alone."""
+    """A call looks at the rows that it alone knows even if the result needs the other part alone."""
     for shapes in [((None, 2), (3, 2)), ((3, 2), (None, 2)), ((None, 2), (None, 2))]:
         x, y = (K.placeholder(shape) for shape in shapes)
         z = K.concatenate([x, y], axis)[taken]

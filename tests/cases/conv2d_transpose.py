@@ -142,7 +142,12 @@ families.edges(
 )
 
 
-@check(padding=("same", "valid"), stride=(1, 2, 3), size=(1, 2, 3), data_format=("channels_last", "channels_first"))
+@check(
+    padding=("same", "valid"),
+    stride=(1, 2, 3),
+    size=(1, 2, 3),
+    data_format=("channels_last", "channels_first"),
+)
 def sizes_that_a_call_asks_for_must_be_possible(padding, stride, size, data_format):
     """As for known sizes: a convolution of the result would have to give as many elements as x has."""
     first = data_format == "channels_first"

@@ -121,10 +121,11 @@ def noise_of_an_open_size_is_not_for_more(level):
     def fitting(shape, noise_shape, feeds):
         x, p = K.placeholder(shape), K.placeholder(())
         sizes = K.placeholder((2,), dtype="int32") if noise_shape is None else None
-        y = K.dropout(x, p if level == "tensor" else 0.5, sizes if noise_shape is None else noise_shape)
-        f = K.function([x, p] + ([sizes] if noise_shape is None else []), [y])
+        rate, is_open = p if level == "tensor" else 0.5, noise_shape is None
+        y = K.dropout(x, rate, sizes if is_open else noise_shape)
+        f = K.function([x, p] + ([sizes] if is_open else []), [y])
         for rows, noise, fits in feeds:
-            values = [np.ones((rows, 4)), 0.5] + ([noise] if noise_shape is None else [])
+            values = [np.ones((rows, 4)), 0.5] + ([noise] if is_open else [])
             if fits:
                 assert f(values)[0].shape == (rows, 4)
             else:

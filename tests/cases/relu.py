@@ -30,14 +30,16 @@ def slope_at_zero_is_zero():
 
 @check(dtype=("uint8", "int8", "uint16", "int32", "uint64"), max_value=(None, 6), threshold=(0, 3))
 def integers_do_not_wrap_around(dtype, max_value, threshold):
-    """Between the threshold and max_value, and at the least number; what is below an unsigned threshold does wrap."""
+    """What lies below an unsigned threshold does wrap around, and is left out."""
     x = np.array([0, 2, 3, 5, 9, np.iinfo(dtype).min, np.iinfo(dtype).max], dtype)
-    x = x[x >= threshold] if threshold and np.iinfo(dtype).min == 0 else x[(x >= 0) | (threshold == 0)]
+    if threshold:
+        x = x[x >= (threshold if np.iinfo(dtype).min == 0 else 0)]
     for alpha in (1, 2):
         with np.errstate(over="ignore"):
             below = (x - np.array(threshold, dtype)) * np.array(alpha, dtype)
         above = x if max_value is None else np.minimum(x, np.array(max_value, dtype))
-        y = K.relu(K.constant(x, dtype=dtype), alpha=alpha, max_value=max_value, threshold=threshold)
+        given = K.constant(x, dtype=dtype)
+        y = K.relu(given, alpha=alpha, max_value=max_value, threshold=threshold)
         wanted = np.where(x > threshold, above, below)
         np.testing.assert_array_equal(K.eval(y), wanted)
 

@@ -557,7 +557,8 @@ def unrolled_states_grow_as_in_a_loop(open_batch, has_mask, backwards):
         return total, [s[1], total]
 
     rng = np.random.default_rng(2)
-    feeds = [rng.uniform(-1, 1, (3, 4, 2)), *rng.uniform(-1, 1, (2, 1, 2)), rng.integers(0, 2, (3, 4))]
+    feeds = [rng.uniform(-1, 1, (3, 4, 2)), *rng.uniform(-1, 1, (2, 1, 2))]
+    feeds.append(rng.integers(0, 2, (3, 4)))
     results = []
     for unroll in (False, True):
         options = {"unroll": unroll, "go_backwards": backwards, "mask": mask if has_mask else None}
