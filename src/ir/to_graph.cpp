@@ -319,17 +319,22 @@ class Builder {
     std::unordered_set<const Node*> visited;
     std::vector<const Node*> stack;
     const auto push = [&](const Tensor& t) {
-      if ((t.node()->flags & kHasEffect) && !known(t) && visited.insert(t.node()).second)
+      if ((t.node()->flags & kHasEffect) && visited.insert(t.node()).second)
         stack.push_back(t.node());
     };
-    for (size_t i = 1; i < after.in.size(); ++i) push(after.in[i]);
+    const auto place =
+        [&](const Node* assign) {  // one that is fed, or captured by a body, has none
+          const auto it = place_.find(assign);
+          return it == place_.end() ? 0 : it->second + 1;
+        };
+    for (size_t i = after.in.size(); i-- > 1;) push(after.in[i]);
     while (!stack.empty()) {
       const Node* n = stack.back();
       stack.pop_back();
-      if (n->prim == Prim::assign && state_of(*n) == state &&
-          (!last || place_.at(n) > place_.at(last)))
+      if (n->prim == Prim::assign && state_of(*n) == state && (!last || place(n) >= place(last)))
         last = n;
-      for (const Tensor& t : n->in) push(t);
+      if (!known(Tensor::share(n)))
+        for (const Tensor& t : n->in) push(t);
     }
     return last;
   }

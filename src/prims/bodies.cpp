@@ -1,6 +1,7 @@
 // Bodies of scan and cond.
 #include "prims/bodies.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "ir/per_thread.h"
@@ -46,7 +47,12 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
     const Node& n = *t.node();
     // Numbers of the body stay in it, and integers, which may decide shapes there.
     if (is_small_constant(n) && (inside(n) || !is_float(t.dtype()))) continue;
-    if (is_leaf(n) || !inside(n)) {
+    // What is read after updates is read around the body: only the graph of the updates knows their order.
+    const bool is_around = n.prim == Prim::after && n.in.size() > 1 &&
+                           std::none_of(n.in.begin(), n.in.end(), [&](const Tensor& operand) {
+                             return inside(*operand.node());
+                           });
+    if (is_leaf(n) || is_around || !inside(n)) {
       if (seen.insert(key_of(t)).second) captures.push_back(t);
       continue;
     }

@@ -80,3 +80,43 @@ def an_update_behind_what_is_waited_for():
     with K.control_dependencies([copied]):
         after = K.identity(total)
     assert K.eval(after) == 3 and K.get_value(other) == 6
+
+
+@check(turned=(False, True), chosen=(True, False))
+def read_in_branches_and_loops(turned, chosen):
+    total, x = K.variable(0.0), K.placeholder((2,))
+    updates = [K.update_add(total, 1.0), K.update_add(total, 10.0)]
+    with K.control_dependencies(updates[:: -1 if turned else 1]):
+        y = K.switch(K.sum(x) > 0, lambda: total * x, lambda: total * 2 * x)
+        z = K.map_fn(lambda e: K.switch(e > 0, lambda: e * total, lambda: total * 3), x)
+    feed = np.array([1.0, 2.0]) * (1 if chosen else -1)
+    [g] = K.gradients(K.sum(y), [total])
+    got = K.function([x], [y, z, g])([feed])
+    np.testing.assert_array_equal(got[0], 11 * feed * (1 if chosen else 2))
+    np.testing.assert_array_equal(got[1], 11 * feed if chosen else [33, 33])
+    assert got[2] == (3 if chosen else -6) and K.get_value(total) == 11
+
+
+@check
+def what_is_waited_for_may_be_made_in_a_step():
+    total, x = K.variable(5.0), K.placeholder((2,))
+    update = K.update_add(total, 1.0)
+
+    def step(e):
+        with K.control_dependencies([update, e * 2]):
+            return e * total
+
+    y = K.map_fn(step, x)
+    z = K.switch(K.sum(x) > 0, lambda: step(x), lambda: x)
+    for got in K.function([x], [y, z])([[1.0, 2.0]]):
+        np.testing.assert_array_equal(got, [6, 12])
+
+
+@check
+def an_update_that_is_fed():
+    total = K.variable(5.0)
+    update = K.update_add(total, 1.0)
+    with K.control_dependencies([update]):
+        y = total * 2
+    assert K.function([update], [y])([10.0])[0] == 20
+    assert K.get_value(total) == 5
