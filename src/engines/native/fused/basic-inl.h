@@ -28,14 +28,6 @@ namespace hn = hwy::HWY_NAMESPACE;
       return expression;                           \
     }                                              \
   };
-#define HORNGATE_TERNARY(name, expression)              \
-  struct name {                                         \
-    template <class D, class V>                         \
-    HWY_INLINE V operator()(D d, V a, V b, V c) const { \
-      (void)d;                                          \
-      return expression;                                \
-    }                                                   \
-  };
 
 HORNGATE_UNARY(Copy, a)
 HORNGATE_BINARY(Add, hn::Add(a, b))
