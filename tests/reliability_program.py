@@ -8,6 +8,8 @@ FOLDER = pathlib.Path(__file__).resolve().parent / "reliability"
 
 
 def load(name):
+    if str(FOLDER) not in sys.path:  # what they import from each other
+        sys.path.append(str(FOLDER))
     spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # dataclasses look there

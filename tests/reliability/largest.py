@@ -13,14 +13,12 @@ Prints the seed and one JSON line; ends with 1 after a
 difference, with the numbers that bring it back (--seed S --only K).
 """
 
-import argparse
-import json
 import random
 import sys
-import time
 
 import horngate as K
 import numpy as np
+import random_programs
 
 KINDS = ["rows", "columns", "all", "pool", "map", "rnn", "product", "cell", "cell"]
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
@@ -199,36 +197,13 @@ class Program:
         return None
 
 
+def fault_of(seed, index):
+    return Program(random.Random(f"{seed} {index}")).fault()
+
+
 def run(count, seed, only=None):
-    faults, began = [], time.monotonic()
-    for index in range(count) if only is None else [only]:
-        fault = Program(random.Random(f"{seed} {index}")).fault()
-        if fault:
-            faults.append(f"--seed {seed} --only {index}: {fault}")
-    seconds = round(time.monotonic() - began, 1)
-    return {
-        "seed": seed,
-        "programs": count,
-        "faults": faults[:5],
-        "failures": len(faults),
-        "seconds": seconds,
-    }
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=20000)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
-    parser.add_argument("--only", type=int)
-    o = parser.parse_args()
-    figures = run(o.count, o.seed, o.only)
-    for fault in figures.pop("faults"):
-        print(fault)
-    print(json.dumps({**figures, "ok": not figures["failures"]}))
-    return 1 if figures["failures"] else 0
+    return random_programs.run(fault_of, count, seed, only)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(random_programs.main(__doc__, run))

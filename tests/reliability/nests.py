@@ -7,14 +7,12 @@ direction against differences of it, in float64, with fixed and with open sizes.
 after a difference, with the numbers that bring it back (--seed S --only K).
 """
 
-import argparse
-import json
 import random
 import sys
-import time
 
 import horngate as K
 import numpy as np
+import random_programs
 
 PLAIN = ["add", "multiply", "tanh", "dot", "reverse", "mean"]
 NESTED = ["switch", "choose", "map", "foldl", "foldr", "rnn", "gradient", "late", "late_in_loop"]
@@ -224,43 +222,13 @@ def fault_of(seed, index):
 
 
 def run(count, seed, only=None):
-    faults, began = [], time.monotonic()
     before = K.floatx()
     K.set_floatx("float64")
     try:
-        for index in range(count) if only is None else [only]:
-            try:
-                fault = fault_of(seed, index)
-            except Exception as error:
-                fault = f"{type(error).__name__}: {error}"
-            if fault:
-                faults.append(f"--seed {seed} --only {index}: {fault}")
+        return random_programs.run(fault_of, count, seed, only)
     finally:
         K.set_floatx(before)
-    seconds = round(time.monotonic() - began, 1)
-    return {
-        "seed": seed,
-        "programs": count,
-        "faults": faults[:5],
-        "failures": len(faults),
-        "seconds": seconds,
-    }
-
-
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--count", type=int, default=20000)
-    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**31))
-    parser.add_argument("--only", type=int)
-    o = parser.parse_args()
-    figures = run(o.count, o.seed, o.only)
-    for fault in figures.pop("faults"):
-        print(fault)
-    print(json.dumps({**figures, "ok": not figures["failures"]}))
-    return 1 if figures["failures"] else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(random_programs.main(__doc__, run))
