@@ -253,7 +253,8 @@ def judged(k):
     return model, [numbers(12, 4)], [(numbers(12, 1) > 0).astype("float32")]
 
 
-def optimizer(k, name):
+def named_options(name):
+    """Class and options of "SGD:momentum"."""
     name, _, option = name.partition(":")
     options = {
         "momentum": dict(momentum=0.9, nesterov=True),
@@ -261,6 +262,11 @@ def optimizer(k, name):
         "clipnorm": dict(clipnorm=0.5),
         "": {},
     }[option]
+    return name, options
+
+
+def optimizer(k, name):
+    name, options = named_options(name)
     where = k.optimizers
     if name.startswith("legacy."):
         where, name = k.optimizers.legacy, name[7:]

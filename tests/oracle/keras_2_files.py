@@ -77,13 +77,7 @@ def merges(k):
 
 
 def optimizer(name):
-    name, _, option = name.partition(":")
-    options = {
-        "momentum": dict(momentum=0.9, nesterov=True),
-        "amsgrad": dict(amsgrad=True),
-        "clipnorm": dict(clipnorm=0.5),
-        "": {},
-    }[option]
+    name, options = files.named_options(name)
     return getattr(optimizers, name)(lr=0.01, **options)
 
 
