@@ -56,7 +56,6 @@ Tensor mask_of(const Tensor& given, const Tensor& x) {
     check(a < 0 || b < 0 || a == b, kName, "mask of shape ", mask.shape(),
           " does not fit inputs of shape ", x.shape(), ".");
   }
-  if (mask.shape().dim(0) >= 0 && x.shape().dim(0) >= 0) return mask;
   // Whether an open number of samples is the same, a call knows: a mask of one is not spread over more.
   return with_size(mask, 0, dim_of(x, 0));
 }
