@@ -212,10 +212,7 @@ HWY_EXPORT(Run);
 
 void run_gemm(const Gemm& g) { HWY_DYNAMIC_DISPATCH(Run)(g); }
 
-int64_t gemm_lanes() {
-  static const int64_t lanes = HWY_DYNAMIC_DISPATCH(LaneCount)();
-  return lanes;
-}
+int64_t gemm_lanes() { return HWY_DYNAMIC_DISPATCH(LaneCount)(); }
 
 }  // namespace horngate::native
 #endif  // HWY_ONCE

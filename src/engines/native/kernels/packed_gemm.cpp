@@ -132,10 +132,7 @@ namespace horngate::native {
 HWY_EXPORT(Width);
 HWY_EXPORT(Run);
 
-int64_t panel_width() {
-  static const int64_t width = HWY_DYNAMIC_DISPATCH(Width)();
-  return width;
-}
+int64_t panel_width() { return HWY_DYNAMIC_DISPATCH(Width)(); }
 
 int64_t panel_count(int64_t n) { return (n + panel_width() - 1) / panel_width(); }
 
