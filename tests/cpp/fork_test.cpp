@@ -170,5 +170,75 @@ TEST_F(Forks, LongLocksAreForgottenShortOnesNot) {
   shared.unlock();
 }
 
+/// Made slowly; counts how often that was begun.
+struct Slow {
+  explicit Slow(std::atomic<int>& begun) {
+    ++begun;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  int64_t number = 7;
+};
+
+TEST_F(Forks, ChildrenMakeTheStaticsThatOtherThreadsWereMaking) {
+  static std::atomic<int> begun{0};
+  const auto number = [] {
+    static const Slow slow(begun);
+    return slow.number;
+  };
+  std::thread maker([&] { EXPECT_EQ(number(), 7); });
+  while (begun == 0) std::this_thread::yield();
+  EXPECT_EQ(in_child([&] {
+              alarm(20);
+              std::thread other([&] { (void)number(); });
+              const bool well = number() == 7 && begun == 2;
+              other.join();
+              return well && begun == 2;
+            }),
+            1);
+  maker.join();
+  EXPECT_EQ(number(), 7);
+  EXPECT_EQ(begun, 1);
+}
+
+TEST(Statics, AreMadeOnce) {
+  static std::atomic<int> begun{0};
+  std::vector<std::thread> threads;
+  std::atomic<int64_t> sum{0};
+  for (int i = 0; i < 8; ++i)
+    threads.emplace_back([&] {
+      static const Slow slow(begun);
+      sum += slow.number;
+    });
+  for (std::thread& t : threads) t.join();
+  EXPECT_EQ(sum, 8 * 7);
+  EXPECT_EQ(begun, 1);
+}
+
+TEST(Statics, AreTriedAgainAfterAnException) {
+  int tries = 0;
+  const auto number = [&] {
+    static const int made = [&] {
+      if (++tries < 3) throw std::runtime_error("not yet");
+      return tries;
+    }();
+    return made;
+  };
+  EXPECT_THROW(number(), std::runtime_error);
+  EXPECT_THROW(number(), std::runtime_error);
+  EXPECT_EQ(number(), 3);
+  EXPECT_EQ(number(), 3);
+}
+
+TEST(Statics, MayNeedOthers) {
+  const auto outer = [] {
+    static const int made = [] {
+      static const int inner = [] { return std::atomic<int>(20).load(); }();
+      return inner + 1;
+    }();
+    return made;
+  };
+  EXPECT_EQ(outer(), 21);
+}
+
 }  // namespace
 }  // namespace horngate

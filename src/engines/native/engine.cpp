@@ -2,20 +2,15 @@
 #include "engines/native/engine.h"
 
 #include <algorithm>
-#include <atomic>
 
 #include "engines/common/api.h"
 #include "engines/native/arena.h"
 #include "engines/native/callers.h"
 #include "engines/native/derived.h"
-#include "engines/native/fused/simd.h"
 #include "engines/native/sparse.h"
 #include "engines/native/work.h"
 #include "ir/abi.h"
-#include "ir/fork.h"
 #include "ir/per_thread.h"
-#include "ir/switches.h"
-#include "passes/passes.h"
 
 namespace horngate::native {
 namespace {
@@ -140,24 +135,9 @@ size_t executable_bytes(void* executable) {
   return compiled.bytes + compiled.exe.derived_bytes();
 }
 
-/// What is made once per process. If another thread were in the midst of it, a child would wait for that thread for ever.
-void make_statics() {
-  static constinit std::atomic<bool> are_made{false};
-  if (are_made.load(std::memory_order_acquire)) return;
-  const ForkHold hold;
-  (void)fused::kernels();
-  (void)is_on(Pass::jit);
-  (void)is_verified();
-  (void)log_enabled("passes");
-  are_made.store(true, std::memory_order_release);
-}
-
 }  // namespace
 
-void* compile_graph(const Graph& graph) {
-  make_statics();
-  return new Compilation(graph);
-}
+void* compile_graph(const Graph& graph) { return new Compilation(graph); }
 
 constexpr hg_engine_api kApi = engines::make_api(
     "native", HORNGATE_VERSION,

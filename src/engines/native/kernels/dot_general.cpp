@@ -102,13 +102,7 @@ constexpr int64_t kLeastRows = 64, kLeastColumns = 128;
 
 /// Enough tiles to keep all CPUs of the machine busy, whatever the number of threads.
 int64_t most_tiles() {
-  // Not made once under a lock: a child that is forked meanwhile would wait for a thread that it does not have.
-  static constinit std::atomic<int64_t> known{0};
-  int64_t tiles = known.load(std::memory_order_relaxed);
-  if (tiles == 0) {
-    tiles = std::clamp<int64_t>(2 * sysconf(_SC_NPROCESSORS_CONF), 4, 64);
-    known.store(tiles, std::memory_order_relaxed);
-  }
+  static const int64_t tiles = std::clamp<int64_t>(2 * sysconf(_SC_NPROCESSORS_CONF), 4, 64);
   return tiles;
 }
 
