@@ -71,7 +71,9 @@ class Reference:
 
     def more_runs(self, count):
         for i in range(min(count, self.most - len(self.noisy))):
-            noise = self.noise(narrow=i % 3 == 1, amplitude=1.5 if i % 2 else 3.0)
+            noise = self.noise(
+                narrow=i % 3 == 1, faint=i % 6 == 4, amplitude=1.5 if i % 2 else 3.0
+            )
             if len(self.noisy) == 1:  # rounds after each step and does nothing else
                 noise.amplitude = 0.0
             self.noisy.append(self.run(noise, direction=False))

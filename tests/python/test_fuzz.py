@@ -170,6 +170,13 @@ def test_a_sum_that_overflows_does_not_cancel():
     assert not np.isfinite(rounded[:2]).any() and rounded[2] == 0
 
 
+def test_a_faint_number_may_be_lost():
+    """Less than five bits next to 0: a logarithm of it may be -inf."""
+    noise = Noise(np.random.default_rng(0), amplitude=0.0, narrow=True, faint=True)
+    noise.dtype = "float16"
+    assert noise(np.array([5e-7, -5e-7, 2e-6, 1.0])).tolist() == [0, 0, np.float16(2e-6), 1]
+
+
 def test_a_call_that_changes_is_told():
     x = np.array([1, np.nan, 0, 3], "float32")
     y, z = x.copy(), x.copy()
