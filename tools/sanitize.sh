@@ -62,6 +62,13 @@ esac
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
+# A call with more than 64 variables holds more locks than the thread sanitizer's search for deadlocks counts.
+wide='WholeSafetensors.*'
+[[ $kind == tsan && ${#arguments[@]} == 0 ]] && arguments=("--gtest_filter=-$wide") || wide=
 for program in keras_tests horngate_tests; do run_tests "$program" "${words[@]}"; done
+if [[ $wide ]]; then
+  arguments=("--gtest_filter=$wide")
+  TSAN_OPTIONS+=":detect_deadlocks=0" run_tests keras_tests "${words[@]}"
+fi
 printf '{"tests": %d, "skipped": %d, "ok": %s}\n' "$tests" "$skipped" "$( ((failed)) && echo false || echo true)"
 exit "$failed"
