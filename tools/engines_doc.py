@@ -95,7 +95,7 @@ The cases of `tests/cases/` (values, gradients, errors) run on every engine.
 
 # What all of them read; their own options are in the installer's list.
 OPTIONS = {
-    "HORNGATE_NUM_THREADS": "threads of `onnx` and `tensorflow` too (default: the CPUs that the process may use, or fewer where a control group has a quota)",
+    "HORNGATE_NUM_THREADS": "threads of `onnx` and `tensorflow` too, and of `cntk`'s matrix products (default: the CPUs that the process may use, or fewer where a control group has a quota)",
     "HORNGATE_HOME": "Horngate's folder (default `$HOME/.horngate`)",
     "HORNGATE_ENGINE_PATH": "more folders with plug-ins, separated by colons",
     "HORNGATE_QUIET": "`1`: neither the line that names the engine nor the one about long compilations of `theano`",

@@ -1,4 +1,4 @@
-// Several processes that run one program together, its ranks: who they are, and operations on arrays that all of them do.
+// The processes that run one program together, its ranks: who they are, and operations on arrays that all of them do.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace horngate::distributed {
 
-/// Meets the other ranks: those that `horngate launch`, mpirun or srun started. Without one of these a process is alone,
+/// Meets the other ranks, which `horngate launch`, mpirun or srun started. Without one of these a process is alone,
 /// and all operations have one rank. The other functions here call it; every rank does, at about the same time.
 /// Example: K::distributed::init();
 HORNGATE_API void init();
 /// Whether this process has met the others.
 /// Example: if (!K::distributed::is_initialized()) K::distributed::init();
 [[nodiscard]] HORNGATE_API bool is_initialized();
-/// Leaves, once all ranks do. The end of a program does so by itself.
+/// Leaves once all ranks do. A program that ends does so by itself.
 /// Example: K::distributed::shutdown();
 HORNGATE_API void shutdown();
 
@@ -47,10 +47,10 @@ struct ReduceOptions {
 /// The sum (or mean, ..) of the ranks' arrays, on all of them. Shapes and dtypes are the same on all ranks.
 /// Example: K::Array mean = K::distributed::all_reduce(loss, {.op = K::distributed::Reduce::average});
 [[nodiscard]] HORNGATE_API Array all_reduce(const Array& x, const ReduceOptions& options = {});
-/// The same, of which each rank gets its part of the first axis, which the number of ranks must divide.
+/// The same, but each rank gets only its part of the first axis, which the number of ranks must divide.
 /// Example: K::Array mine = K::distributed::reduce_scatter(gradients);
 [[nodiscard]] HORNGATE_API Array reduce_scatter(const Array& x, const ReduceOptions& options = {});
-/// The ranks' arrays one behind the other along the first axis, which may differ in length; numbers give an array of one
+/// The ranks' arrays joined along the first axis, in which they may differ; numbers give an array with one
 /// entry per rank.
 /// Example: K::Array all = K::distributed::all_gather(predictions);
 [[nodiscard]] HORNGATE_API Array all_gather(const Array& x, const std::string& name = {});

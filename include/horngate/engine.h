@@ -152,7 +152,7 @@ typedef struct {
   const char *const *option, *const *value;
 } hg_open;
 
-/* What a run may ask of the host. */
+/* What a run may ask of the host. Every run gets one. */
 typedef struct {
   uint32_t size;
   int32_t threads;           /* as in hg_open */

@@ -16,8 +16,8 @@ struct PlotFunctionOptions {
 };
 
 /// Draws a function into a file that ends in .svg, .png, .pdf (drawn by Graphviz), .dot, or .html: a page that needs
-/// no network, zooms, and folds layers and groups of large nets. Nodes have shapes and bytes; groups are what the native
-/// engine runs as one step.
+/// no network, zooms, and folds layers and groups of large nets. Nodes have shapes and bytes; groups are what the
+/// native engine runs as one step.
 /// Example: K::plot_function(f, "f.html");
 HORNGATE_API void plot_function(const Function& function, const std::string& path,
                                 const PlotFunctionOptions& options = {});

@@ -19,7 +19,7 @@ enum class Trouble {
   other
 };
 
-/// Thrown by all operations. After one the ranks can no longer work together, until the rest calls shrink.
+/// Thrown by all operations. After one the ranks can no longer work together, until those that are left call shrink.
 class HORNGATE_API CommError : public RuntimeError {
  public:
   CommError(Trouble trouble, int rank, const std::string& text)
@@ -33,8 +33,8 @@ class HORNGATE_API CommError : public RuntimeError {
   int rank_;
 };
 
-/// ordered: the same bits from run to run, whatever the library and the network. library: as MPI adds. automatic: ordered
-/// for up to 64 ranks.
+/// ordered: the same bits from run to run, whatever the library and the network. library: in the library's own order.
+/// automatic: ordered for up to 64 ranks.
 enum class Order { automatic, ordered, library };
 
 }  // namespace horngate::distributed

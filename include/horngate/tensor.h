@@ -78,8 +78,8 @@ class HORNGATE_API Variable : public Tensor {
   Variable() = default;
   /// The tensor must come from variable(); TypeError otherwise.
   explicit Variable(const Tensor& t);
-  /// As in Python a name may go on to any tensor: `auto h = w; h = K::relu(h);`. Functions that need a variable
-  /// look whether they have one.
+  /// As in Python, the name may be given to any tensor later: `auto h = w; h = K::relu(h);`. Functions that need a
+  /// variable check that they got one.
   template <std::same_as<Tensor> T>
   Variable& operator=(T t) noexcept {
     Tensor::operator=(std::move(t));

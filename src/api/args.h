@@ -46,7 +46,7 @@ void pop_control_dependencies();
 /// The updates of all scopes open on this thread, outermost first.
 const Tensors& control_updates();
 
-/// The result of a K function as a tensor of its own, also where it equals one that was there before: the gradient with
+/// The result of a K function as a tensor of its own, even where it equals one that was there before: the gradient with
 /// respect to x * 1 is not that with respect to x, and whoever feeds it does not feed x. Constants for
 /// shapes may be shared.
 Tensor own(const CalledAs& called, Tensor result);

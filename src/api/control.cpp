@@ -82,7 +82,7 @@ Branches branches_of(std::string_view function, const Expression& a, const Expre
   return r;
 }
 
-/// Whether select takes one of these shapes whole. Where sizes are open it may spread one of them.
+/// Whether select takes one of two such values whole. Where sizes are open it might broadcast one of them.
 bool fit_select(const Shape& a, const Shape& b) {
   if (a.ndim() != b.ndim()) return true;  // a scalar next to a tensor stands for all its elements
   return a.is_static() && a == b;
@@ -95,7 +95,7 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
           "both expressions must have the same number of dimensions; got shapes ", r.a.shape(),
           " and ", r.b.shape(), ".");
     if (fit_select(r.a.shape(), r.b.shape())) return prim::select(condition, r.a, r.b);
-    return make_cond(  // in a plan a select again, if the sizes agree
+    return make_cond(  // becomes a select in the plan if the sizes agree
         kSwitch, condition, [&] { return Tensors{r.a}; }, [&] { return Tensors{r.b}; })[0];
   }
   check(!a.number() && !b.number(), kSwitch,
@@ -167,7 +167,7 @@ static Tensor by_phase(const char* function, const Expression& x, const Expressi
     return x_trains ? switch_(flag, x, alt) : switch_(flag, alt, x);
   const uint64_t begin = next_node_id();
   Branches r = branches_of(function, x, alt, "x", "alt");
-  // It would run in both phases.
+  // An update would run in both phases.
   refuse_updates(function, "a branch", {r.a, r.b}, begin);
   if (r.a.same_as(r.b)) return r.a;
   if (x.number()) r.a = prim::broadcast_like(r.a, r.b);

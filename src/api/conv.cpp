@@ -232,7 +232,7 @@ Tensor conv_transpose(std::string_view function, const Tensor& x, const Tensor& 
         prim::floordiv(prim::shift(n.tensor, static_cast<double>(w.strides[i] - 1)),
                        prim::constant(Array::of<int64_t>({w.strides[i]})));
     n = whole_size(w, i, dim_of(in, axis));
-    // Nothing else looks whether x has as many elements as windows over n make.
+    // Nothing else checks that x has as many elements as there are windows over n.
     in = with_size(in, axis, {Shape::kUnknown, windows});
   }
   const SymShape shape = shape_of_dims(dims);

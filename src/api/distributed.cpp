@@ -54,13 +54,13 @@ comm::Operation from_to(Kind kind, const Array& in, const Array& out, int64_t co
   return op;
 }
 
-/// Divides where it stands.
+/// Divides in place.
 template <class T>
 void divide(const Array& a, int by) {
   std::for_each_n(a.data<T>(), a.size(), [&](T& v) { v /= static_cast<T>(by); });
 }
 
-/// The same dimensions with another first one; of a number: that alone.
+/// The dimensions with another first one; for a scalar, that one alone.
 Ints with_first(Ints dims, int64_t first) {
   if (dims.empty()) return {first};
   dims[0] = first;

@@ -52,7 +52,7 @@ Pair agree_in_order(std::string_view function, const Number& x, const Number& y)
   return p.x.dtype() == DType::bool_ ? in_floatx(p) : p;
 }
 
-/// For arithmetic: 2.0 beside an integer gives a float, although 2.0 would fit, for what comes out may not.
+/// For arithmetic: 2.0 beside an integer gives a float. 2.0 itself would fit an integer, but the result may not.
 Pair agree_numeric(std::string_view function, const Number& x, const Number& y,
                    std::string_view second = "y") {
   const Pair p = agree(function, x, y, second);

@@ -12,7 +12,7 @@
 namespace horngate {
 namespace {
 
-/// Integers of a constant that the variable's dtype would take modulo a power of two are an error.
+/// An error if an integer of a constant would wrap around in the variable's dtype.
 void check_fits(const char* function, const VariableState& state, const Array& value) {
   const DType to = state.type.dtype;
   const int bits = 8 * static_cast<int>(size_of(to)) - is_signed_int(to);

@@ -163,7 +163,7 @@ Tensor sparse_categorical_crossentropy(const Tensor& target, const Tensor& outpu
   if (!o.from_logits) p = prim::log(clip_probabilities(p));
   const Tensor log_p = emit(attrs::log_softmax{.axis = rank - 1}, {p});
 
-  // One class number per row, in any shape with that many elements: sizes that are open are looked at in the call.
+  // One class number per row, in any shape with that many elements; open sizes are checked in the call.
   SymDims dims = dims_of(p);
   dims.back() = 1;
   const SymShape rows = shape_of_dims(dims);
@@ -211,7 +211,7 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
     if (level.value() == 0.0) return own(called, in);
   }
   SymDims dims = dims_of(in);
-  SymDims fitting = dims;  // of the noise, where only a call knows whether x has that size
+  SymDims fitting = dims;  // of the mask: those of x where only a call can compare the noise's
   bool may_spread = false;
   if (o.noise_shape.whole.defined() || !o.noise_shape.entries.empty()) {
     const SymShape noise = sym_shape_of("dropout", o.noise_shape, "noise_shape");
@@ -230,12 +230,12 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
     }
   }
   const SymShape shape = shape_of_dims(dims);
-  // x of one row is not spread over more.
+  // Without this a larger mask would repeat an x of one row.
   const auto fit = [&](const Tensor& mask) {
     return may_spread ? prim::broadcast(mask, shape_of_dims(fitting)) : mask;
   };
   if (!level.is_number()) {
-    // In float16 what is kept of little would be 0. Where nothing is kept the result is 0.
+    // In float16 a very small keep would round to 0. Where nothing is kept the result is 0.
     const Tensor wide = prim::widened(in), one = prim::scalar(1.0, wide.dtype());
     const Tensor keep = prim::sub(one, parameter_of("dropout", level, wide.dtype(), "level"));
     const Tensor mask = fit(draw_flags("dropout", keep, wide.dtype(), seed_or_next(o.seed), shape));
@@ -272,7 +272,7 @@ Tensor bias_add(const Tensor& x, const Tensor& bias, DataFormatChoice data_forma
   const bool first = rank >= 3 && rank <= 5 &&
                      data_format.value_or(image_data_format()) == DataFormat::channels_first;
   const size_t channel_axis = first ? 1 : rank - 1;
-  // Of an open size only a call says whether both have it; a bias of 1 is not spread over more.
+  // Only a call knows whether open sizes agree; a bias of 1 is not spread over more.
   if (b.ndim() == 1 && (in.shape().dim(channel_axis) < 0 || b.shape().dim(0) < 0))
     b = with_size(b, 0, dim_of(in, channel_axis));
   if (first) {

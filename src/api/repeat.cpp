@@ -188,8 +188,8 @@ Tensor scalar_of(const Number& n, std::string_view argument) {
 
 /// max(0, ceil((stop - start) / step)) as 1-D int64 with one element.
 Tensor sequence_length(const Tensor& start, const Tensor& stop, const Tensor& step) {
-  // ceil(a / b) = -floor(-a / b), of floats with the quotient rounded, as NumPy has it: 1.5 / 0.3 is 5, although five times
-  // 0.3 is below 1.5 in binary.
+  // ceil(a / b) = -floor(-a / b). For floats the rounded quotient counts, as in NumPy: 1.5 / 0.3 is 5, although five
+  // times 0.3 is below 1.5 in binary.
   const Tensor distance = prim::sub(start, stop);
   const Tensor steps = is_float(step.dtype()) ? prim::floor(prim::div(distance, step))
                                               : prim::floordiv(distance, step);

@@ -56,7 +56,7 @@ Tensor mask_of(const Tensor& given, const Tensor& x) {
     check(a < 0 || b < 0 || a == b, kName, "mask of shape ", mask.shape(),
           " does not fit inputs of shape ", x.shape(), ".");
   }
-  // Whether an open number of samples is the same, a call knows: a mask of one is not spread over more.
+  // Only a call knows whether an open number of samples agrees; a mask of one is not spread over more.
   return with_size(mask, 0, dim_of(x, 0));
 }
 

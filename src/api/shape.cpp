@@ -173,7 +173,7 @@ Tensor spatial_3d_padding(const Tensor& x, const Spatial3dPaddingOptions& option
 Tensor one_hot(const Tensor& indices, const Number& num_classes) {
   const CalledAs called(__func__);
   const Tensor t = index_operand("one_hot", indices);
-  // Classes that the dtype of the indices does not hold would be others there.
+  // Class numbers that the indices' dtype cannot hold would wrap around, so the indices are cast instead.
   const auto hot = [&](const Tensor& classes) {
     const Tensor index =
         prim::expand_dims(prim::cast(t, classes.dtype()), {static_cast<int64_t>(t.ndim())});
@@ -214,8 +214,8 @@ struct Part {
   Tensor start, size;
 };
 
-/// The part of an axis with n elements that a call knows: -1 is what is left. What there is not has the size -2, so that a
-/// reshape to it is an error also beside an axis of 0.
+/// The part of an axis whose n elements only a call knows; a size of -1 takes the rest. A part that does not lie within
+/// the axis gets the size -2, so that a reshape to it is an error even beside an axis of 0.
 Part part_of(const Tensor& n, const Tensor& start, const Tensor& size) {
   const auto number = [](int64_t v) { return prim::constant(Array::of<int64_t>({v})); };
   const Tensor rest = prim::sub(n, start);
@@ -226,7 +226,7 @@ Part part_of(const Tensor& n, const Tensor& start, const Tensor& size) {
   return {start, prim::select(is_there, taken, number(-2))};
 }
 
-/// A slice has size[i] elements even where x has None, and open[i] where that is a tensor: reshapes record and check it.
+/// A slice has size[i] elements even where x has None, or open[i] if that is a tensor: reshapes record and check it.
 Tensor with_sizes(const Tensor& x, const Ints& size, const Tensors& open) {
   Tensor y = x;
   if (std::any_of(open.begin(), open.end(), [](const Tensor& t) { return t.defined(); })) {
@@ -258,7 +258,7 @@ Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
   check(from.dims.size() == t.ndim() && count.dims.size() == t.ndim(), "slice",
         "start and size must have one entry per axis of x; got ", from.dims.size(), " and ",
         count.dims.size(), " for shape ", shape, ".");
-  // Beside an axis that may be 0, the number of elements does not tell one that is too short.
+  // If another axis is 0, the number of elements does not reveal one that is too short.
   bool may_be_empty = false;
   for (size_t i = 0; i < t.ndim(); ++i) {
     const int64_t n = shape.dim(i), first = from.dims[i], taken = count.dims[i];

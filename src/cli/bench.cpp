@@ -1,4 +1,4 @@
-// horngate bench: measures what this machine can do at most, then has Python time functions beside those of others.
+// horngate bench: measures what this machine can do at most, then has Python time us beside other libraries.
 #include <horngate/cpus.h>
 
 #include "commands.h"

@@ -55,7 +55,7 @@ int run_child(std::vector<std::string> command, bool to_stderr) {
   const int wrong = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (wrong) throw std::system_error(wrong, std::generic_category());
-  // Ctrl-C reaches both; the program reports what became of it.
+  // Ctrl-C reaches the program too: ignore it here, and return how the program ended.
   signal(SIGINT, SIG_IGN);
   for (const int number : {SIGTERM, SIGHUP})
     signal(number, [](int caught) { kill(child, caught); });

@@ -32,7 +32,7 @@ struct Command {
   const char* words;            // what may follow it, besides files
   const char* usage;            // its forms, a line each, without its name
   const char* details;          // lines about options, which begin with -, and whatever else
-  bool runs_a_program = false;  // whose own words, --help too, are not for us
+  bool runs_a_program = false;  // then --help is for us only as the first word
 };
 /// All of them, in the order of help.
 std::span<const Command> commands();

@@ -49,7 +49,7 @@ bool look_at_settings(Findings& findings) {
   return true;
 }
 
-/// Whether the chosen one can be used.
+/// Whether the chosen engine can be used.
 bool look_at_engines(Findings& findings) {
   const std::string chosen = engine_choice().name;
   const std::string another = "Choose another: KERAS_BACKEND, or \"backend\" in keras.json.";
@@ -58,7 +58,7 @@ bool look_at_engines(Findings& findings) {
   for (const EngineInfo& e : list_engines()) {
     const bool is_chosen = e.name == chosen;
     is_known |= is_chosen;
-    if (e.name == kNull) {  // nobody's but the tests'
+    if (e.name == kNull) {  // for tests only
       if (is_chosen)
         findings.push_back({State::wrong, "engine " + e.name,
                             "it is chosen, but computes nothing: it is for tests", another});
@@ -162,7 +162,7 @@ int doctor(const Arguments& arguments) {
   look_at_machine(findings);
   look_at_environment(findings);
   if (look_at_settings(findings)) {
-    // What is wrong with an engine has its line; the rest is looked at with the one that is always there.
+    // If the chosen engine is broken, there is a line about it by now; try the rest on the built-in one.
     if (!look_at_engines(findings)) set_engine(kNative);
     compute(findings);
     look_at_libraries(findings);

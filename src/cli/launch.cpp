@@ -68,7 +68,7 @@ class Child {
   pid_t pid() const { return pid_; }
   int errors() const { return errors_; }
 
-  /// Shows what it says, and returns what the ranks report. After that errors() is -1 if that is all.
+  /// Shows what mpirun says, and returns what the ranks report. Once nothing can follow, errors() is -1.
   std::vector<Report> read() {
     std::vector<Report> reports;
     char data[8192];
@@ -107,7 +107,7 @@ class Signals {
   ~Signals() { ::close(fd_); }
   Signals(const Signals&) = delete;
 
-  /// The next one, or 0 if none has come when `other` can be read, or after so long.
+  /// The next signal; 0 if `other` can be read or `most` has passed before one comes.
   int wait(int other, std::chrono::milliseconds most) const {
     pollfd p[] = {{fd_, POLLIN, 0}, {other, POLLIN, 0}};
     signalfd_siginfo info{};
@@ -150,7 +150,7 @@ class Run {
     const bool is_well = well_ == options_.ranks || (options_.elastic && well_ > 0);
     if (is_well || has_failed_ || code != 0)
       return {is_well ? 0 : has_failed_ ? code_ : code, false};
-    // A rank that ends without a word to MPI lets some mpirun end the others, and all be well.
+    // If a rank ends without telling MPI, some mpiruns end the others and still report success.
     for (int r = 0; r < options_.ranks; ++r)
       if (!ended_.count(r))
         std::fprintf(stderr,
@@ -162,8 +162,8 @@ class Run {
   void note(const Report& report) {
     if (report.is_well()) ++well_;
     ended_.insert(report.rank);
-    // With --elastic ranks do not end before mpirun. Who ends well has met all others at the end, but for those that
-    // are lost together with their host, of whom nothing comes.
+    // With --elastic ranks linger until mpirun ends them. One that ends well has met all others at the end, except
+    // those lost with their host, which never report.
     if (options_.elastic && static_cast<int>(ended_.size()) == options_.ranks)
       end_at_ = std::min(end_at_, Clock::now() + kLastWords);
     if (options_.elastic && report.is_well() && report.was_open)
@@ -175,7 +175,7 @@ class Run {
     if (!options_.elastic || !report.was_open) end();
   }
 
-  /// mpirun gets a moment for ending the ranks; what it leaves ends because it is gone.
+  /// Gives mpirun a moment to end the ranks; those that it leaves end by themselves once it is gone.
   void end() {
     if (kill_at_ != Clock::time_point::max()) return;
     kill_at_ = Clock::now() + kPatience;
@@ -188,7 +188,7 @@ class Run {
   Clock::time_point end_at_ = Clock::time_point::max(), kill_at_ = Clock::time_point::max();
   int interrupted_ = 0;  // by which signal
   std::set<int> ended_;  // ranks that reported
-  int well_ = 0;         // and those of them that ended well
+  int well_ = 0;         // how many of them ended well
   bool has_failed_ = false;
   int code_ = 0;  // of the rank that failed first
 };

@@ -28,7 +28,7 @@ LaunchOptions read_launch_options(const std::vector<std::string>& words);
 /// Where execvp finds a program; empty if it does not.
 std::string find_program(const std::string& name);
 
-/// HORNGATE_MPI's, else that of an installed wheel, else the one on PATH. Throws with advice if there is none.
+/// HORNGATE_MPI's, else that of `horngate comm install`, else the one on PATH. Throws with advice if there is none.
 Launcher find_launcher();
 
 /// The words that start the ranks of the program, each through `horngate rank`.

@@ -50,7 +50,7 @@ void check(LaunchOptions& o) {
                        std::to_string(o.ranks) + " ranks; got " + std::to_string(slots) + ".");
   }
   if (o.ranks == 0 || o.program.empty()) throw ValueError(usage("launch"));
-  // Once, instead of by every rank. What other hosts have they say themselves.
+  // Checked once here rather than by every rank; with other hosts, each rank finds out on its own.
   if (o.hosts.empty() && find_program(o.program[0]).empty())
     throw ValueError("horngate launch: PROGRAM must be one that can be run; got \"" + o.program[0] +
                      "\".");

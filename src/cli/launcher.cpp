@@ -40,8 +40,8 @@ fs::path program_at_home() {
   return {};
 }
 
-/// Names of the variables that ranks on other hosts get too: what is not a matter of a host, a session or a launcher.
-/// MPICH's mpirun hands on all of them by itself.
+/// Names of the variables that ranks on other hosts get too: all but those about one host, session or launcher.
+/// MPICH's mpirun passes on all variables by itself.
 std::vector<std::string> variables_for_others() {
   std::vector<std::string> out;
   for (char** one = environ; *one; ++one) {

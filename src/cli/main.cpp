@@ -1,5 +1,5 @@
-// horngate: the command line. Arguments are read by hand: each command has a few options, `profile` and `launch` hand on the
-// words of another program as they are, and one table (commands.cpp) feeds help, usage and completion.
+// horngate: the command line. Arguments are read by hand: each command has a few options, `profile` and `launch` pass
+// on the words of another program unchanged, and one table (commands.cpp) feeds help, usage and completion.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -19,7 +19,7 @@ void use_environment() {
     setenv("HORNGATE_PYTHON_PATHS", (package / "..").lexically_normal().c_str(), 0);
 }
 
-/// `horngate help COMMAND`, or that of all.
+/// `horngate help COMMAND`, or the list of all commands.
 int help(const Arguments& arguments) {
   const bool known = !arguments.empty() && find_command(arguments[0]);
   std::fputs(known ? usage(arguments[0]).c_str() : usage().c_str(), stdout);

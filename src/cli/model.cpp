@@ -63,7 +63,7 @@ std::map<const keras::Body*, std::vector<const keras::CallNode*>> calls_of(
 }
 
 int64_t count(const std::vector<keras::Weight>& weights) {
-  std::map<const void*, int64_t> sizes;  // shared ones once
+  std::map<const void*, int64_t> sizes;  // shared ones count once
   for (const keras::Weight& w : weights) sizes[w.variable.node()] = w.variable.shape().size();
   int64_t sum = 0;
   for (const auto& [ignored, size] : sizes) sum += size;

@@ -22,7 +22,7 @@ int run_python(const std::string& who, const std::vector<std::string>& words);
 /// 0 if Python has our module, which an installation for C++ lacks; else says so and returns an exit code.
 int check_module(const std::string& who);
 
-/// The standard output of the same, for short questions.
+/// Runs a short Python program and returns what it wrote to standard output.
 Output ask_python(const std::string& program);
 
 /// Runs the installer for a kind of thing, "engines" or "comm".

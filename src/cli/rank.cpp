@@ -1,5 +1,5 @@
-// horngate rank: what mpirun starts on each host, `horngate launch` tells it so. Runs one rank of the program: divides the
-// processors, shows or keeps what it prints, and sees to it that nothing of it is left.
+// horngate rank: what `horngate launch` has mpirun start on each host. Runs one rank of the program: divides the
+// processors, shows or keeps what the program prints, and leaves none of its processes behind.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -143,8 +143,8 @@ pid_t start(const Arguments& program, const Stream& out, const Stream& err) {
   _exit(127);
 }
 
-/// Until the program ends. Whoever started us being gone, or a signal, ends it: first like Ctrl-C, then for good. Users'
-/// signals are for the program, unless a launcher has a meaning of its own for them.
+/// Waits until the program ends. If a signal comes, or whoever started us is gone, ends it: first like Ctrl-C, then for
+/// good. SIGUSR1 and SIGUSR2 go to the program, unless the launcher has a use of its own for them.
 Report watch(pid_t child, Stream& out, Stream& err, int signals, bool passes_users) {
   const pid_t parent = getppid();
   Report report;
@@ -177,7 +177,7 @@ Report watch(pid_t child, Stream& out, Stream& err, int signals, bool passes_use
   return report;
 }
 
-/// Until whoever started us says so, or is gone.
+/// Waits until whoever started us sends a signal to end, or is gone.
 void linger(int signals, pid_t parent) {
   for (signalfd_siginfo info{}; getppid() == parent;) {
     pollfd fd = {signals, POLLIN, 0};
@@ -211,7 +211,7 @@ int rank(const Arguments& arguments) {
   const pid_t child = start({dashes + 1, arguments.end()}, out, err);
   out.begin();
   err.begin();
-  // MPICH's tells survivors by SIGUSR1 that a rank was lost; our watch does so too, and nothing has to handle it.
+  // MPICH's mpirun tells survivors by SIGUSR1 that a rank was lost. They learn it from comm/watch, so drop the signal.
   const bool passes_users = !elastic || std::getenv("OMPI_COMM_WORLD_RANK");
   Report report = watch(child, out, err, signals, passes_users);
   report.rank = number;
@@ -226,7 +226,7 @@ int rank(const Arguments& arguments) {
   const std::string text = packed(report);
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
-  // Each mpirun has its own ideas of when a rank that is gone ends all of them. `launch` knows who has ended.
+  // mpiruns differ in when the end of one rank ends all. So stay until `launch`, which knows who has ended, says so.
   if (elastic && !report.is_told) linger(signals, parent);
   return report.code();
 }

@@ -1,5 +1,5 @@
-// What each `horngate rank` tells `horngate launch` when its program has ended: through mpirun's standard error, the one
-// way that leads from every host through every mpirun.
+// What each `horngate rank` tells `horngate launch` when its program has ended: through mpirun's standard error, the
+// only channel that every mpirun has from every host.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct Report {
   std::string text() const;
 };
 
-/// One piece of output, with marks around it that no text has.
+/// One piece of output, between marks that ordinary text does not contain.
 std::string packed(const Report& report);
 
 /// Takes reports out of a stream of text.

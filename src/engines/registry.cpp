@@ -82,8 +82,8 @@ std::string known_names() {
   return names;
 }
 
-/// How to get an engine that Horngate knows but does not have, or how to choose another, unless a call chose this
-/// one.
+/// How to get an engine that Horngate knows but does not have; for any other name, how to choose another, unless a
+/// call chose it.
 std::string advice(const std::string& name, bool is_call) {
   if (is_installable(name))
     return " Its plug-in is not part of this installation: put libhorngate_engine_" + name +
@@ -327,7 +327,8 @@ bool evaluate(const Graph& graph, std::span<const Array> in, Array& out) {
   bool is_done = false;
   try {
     executable = native.compile(graph);
-    native.run(executable, list.data(), &results, nullptr);
+    const hg_run alone{sizeof(hg_run), native.threads, nullptr, [](void*, int, const char*) {}, nullptr};
+    native.run(executable, list.data(), &results, &alone);
     is_done = true;
   } catch (const Error&) {  // the run will report it, with its place
   }

@@ -14,7 +14,7 @@
 namespace horngate {
 namespace {
 
-constexpr size_t kNamed = 3;  // names in a list, before it says how many there are more
+constexpr size_t kNamed = 3;  // names in a list before "and n more"
 
 bool older(const Node* a, const Node* b) { return a->id < b->id; }
 
@@ -83,7 +83,7 @@ class Search {
     for (const WalkStep& s : steps_)
       if (s.node != target_.node()) look_at(s);
     const auto newest_first = [](const Node* a, const Node* b) {
-      // What takes no more than a shape is the last thing that anybody asks for.
+      // A node that takes only a shape is hardly ever what the user asks about, so it comes last.
       const bool a_shape = a->prim == Prim::shape_of, b_shape = b->prim == Prim::shape_of;
       return a_shape != b_shape ? b_shape : a->id > b->id;
     };

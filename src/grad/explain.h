@@ -1,4 +1,4 @@
-// Why a gradient is None, or zero: which node cut the way, and what to do about it.
+// Why a gradient is None, or zero: which node cut the path, and what to do about it.
 #pragma once
 
 #include <string>

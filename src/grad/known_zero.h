@@ -7,8 +7,8 @@
 
 namespace horngate {
 
-/// Answers for the tensors of one graph, remembering what it found. What it does not know counts as not zero. A product with
-/// zero counts as zero, although NaN and infinities make it NaN.
+/// Answers for the tensors of one graph; remembers what it found. What it does not know counts as not zero, a product
+/// with zero counts as zero, although NaN and infinities make it NaN.
 class KnownZero {
  public:
   bool operator()(const Tensor& t);

@@ -1,4 +1,4 @@
-// Memory layout: every buffer starts at a multiple of 64 bytes, as SIMD and the engines want it.
+// Memory that we allocate starts at a multiple of 64 bytes, as SIMD and the engines want it.
 #pragma once
 
 #include <cstddef>

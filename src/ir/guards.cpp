@@ -1,6 +1,6 @@
-// `static T x = make();` in a function: the compiler has it made once by these three functions of the C++ ABI. With the
-// standard library's a child waits for ever for an x that another thread was making when the process forked. With these
-// it makes x itself; what that thread had begun is lost. They hold for this library, oneDNN's headers included.
+// `static T x = make();` in a function: the compiler calls these three functions of the C++ ABI to make x once. The
+// standard library's would have a forked child wait for ever if another thread was making x; ours have the child make
+// it, and what that thread had begun is lost. They hold for this library, oneDNN's headers included.
 #include <atomic>
 #include <cstdint>
 

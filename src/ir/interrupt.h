@@ -27,9 +27,8 @@ bool shall_stop();
 /// Throws Interrupted.
 [[noreturn]] void stop_now();
 
-/// Stops a call whose results are not visible yet, if it was asked to while its last steps ran. Steps ask only every
-/// 20 ms, and after this nobody can: a call that is interrupted must not have changed a variable. Only calls of some
-/// milliseconds ask, because asking takes as long as a short call.
+/// The last check for a stop before results become visible, since steps check for Ctrl-C only every 20 ms and a stopped
+/// call must not change variables. Calls under a few milliseconds skip Ctrl-C: checking costs as much as they do.
 class LastChance {
  public:
   LastChance();

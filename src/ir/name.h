@@ -35,7 +35,7 @@ class NodeName {
 /// The outermost K function that is being called on this thread; null outside.
 extern constinit thread_local const char* called_function;
 
-/// What the next node will be called by number: those that exist have smaller ones.
+/// The id that the next node will get: those that exist have smaller ones.
 uint64_t next_node_id();
 
 /// Stands first in each K function: const CalledAs called("dot"). Inside another K function it changes

@@ -67,8 +67,8 @@ struct Node {
 Tensor make_node(Prim prim, SmallVec<Tensor, 2> in, AttrRef attrs, SmallVec<BodyRef, 0> bodies = {},
                  std::string_view name = {});
 
-/// Whether it is a constant of a few elements. Bodies capture older ones, so that gradients with respect to them see
-/// all uses; in a graph these stand in the body itself, where they can be folded into a kernel.
+/// Whether it is a constant of a few elements. A body captures floats that were made before it, so that gradients with
+/// respect to them see all uses. A Graph has them in the body itself, where they can be folded into a kernel.
 bool is_small_constant(const Node& node);
 
 /// All outputs of a node as tensors.

@@ -33,8 +33,8 @@ struct Endings {
   std::vector<Ending> all;
 };
 
-/// What destructors of thread_locals make after that. Values of keys are destroyed when all thread_locals are; those of the
-/// main thread never.
+/// Objects that destructors of other thread_locals make after that. A pthread key frees them when all thread_locals are
+/// gone; on the main thread nobody does.
 bool add_late(Ending e) {
   using Late = std::vector<Ending>;
   static const auto key = [] {

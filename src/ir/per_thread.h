@@ -3,7 +3,7 @@
 
 namespace horngate {
 
-/// Calls free(object) when this thread ends; false if it has come so far that nothing is called any more.
+/// Calls free(object) when this thread ends. False if it cannot: no memory is left, or the thread is too near its end.
 bool at_thread_end(void (*free)(void*), void* object) noexcept;
 
 /// A T of this thread, made at first use; declare it thread_local. A thread_local T would be destroyed before static

@@ -28,7 +28,7 @@ bool is_plain();
 bool is_verified();
 void set_verified(bool verified);
 
-/// ValueError if a variable has a value that means nothing.
+/// ValueError if an environment variable of a switch has an invalid value.
 void check_switches();
 
 }  // namespace horngate

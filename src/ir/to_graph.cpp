@@ -312,8 +312,8 @@ class Builder {
     set(n, v);
   }
 
-  /// Of the updates of a variable that an `after` waits for, directly or in what they are computed from, the one that
-  /// stands last in their chain.
+  /// The last update of the variable, in chain order, on which `after` depends, directly or through what it waits for;
+  /// null if there is none.
   const Node* last_reached(const Node& after, const VariableState* state) {
     const Node* last = nullptr;
     std::unordered_set<const Node*> visited;
@@ -323,7 +323,7 @@ class Builder {
         stack.push_back(t.node());
     };
     const auto place =
-        [&](const Node* assign) {  // one that is fed, or captured by a body, has none
+        [&](const Node* assign) {  // updates that are fed, or captured by a body, have no place
           const auto it = place_.find(assign);
           return it == place_.end() ? 0 : it->second + 1;
         };

@@ -1,5 +1,5 @@
-// What the library says by itself: to the handler of set_log_handler; warnings otherwise to that of a binding (Python's
-// warnings module); else to standard error.
+// What the library says by itself. Lines go to set_log_handler's handler if there is one. Otherwise warnings go to the
+// binding's (for Python's warnings module) if there is one, all else to standard error.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace horngate {
 
 void warn(const std::string& text);
-/// For calls, where they can still fail: a binding that puts warnings off tells them now, and may throw.
+/// Shows warnings that a binding has postponed; may throw, so call it while the call can still fail.
 void tell_warnings();
 /// A line for people, which standard error gets as it is.
 void inform(const std::string& line);

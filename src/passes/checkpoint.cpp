@@ -410,8 +410,8 @@ class PairRewriter {
   std::set<const Graph*>& done_;
   const Loop forward_, backward_;
   const int64_t length_, block_, blocks_, rest_;
-  std::vector<size_t> kept_, tapes_,
-      all_;  // ys: wanted as they are, for the tape; all of the backward loop
+  // Numbers of ys: kept whole; only for the tape; all those of the backward loop.
+  std::vector<size_t> kept_, tapes_, all_;
   Values checkpoints_;
   std::map<ValueId, ValueId> late_tapes_;  // of the steps after the blocks
 };

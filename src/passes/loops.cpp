@@ -1,9 +1,8 @@
 // Loops: what a scan need not do step by step is done before or after it, for all steps at once.
 //   - what is the same in each step is computed once, before;
 //   - a product that depends only on sequences (x_t W) becomes one product over all steps, before (hoisting);
-//   - a product that no later step needs (dx_t = dz_t W') becomes one product, after; so does a sum of products
-//   over
-//     the steps (dR = sum of h_t' dz_t, sinking). The loop then stacks the operands (dz_t).
+//   - a product that no later step needs (dx_t = dz_t W') becomes one product, after; so does a sum of
+//     products over the steps (dR = sum of h_t' dz_t, sinking). The loop then stacks the operands (dz_t).
 #include <algorithm>
 
 #include "ir/switches.h"

@@ -48,7 +48,7 @@ Graph push_slices(Graph graph);
 using DropPrint = std::function<bool(const GraphNode&)>;
 Graph without_prints(const Graph& from, const DropPrint& drop);
 
-/// The gradient of a branch repeats the branch with its prints: the first of the same print stays.
+/// The gradient of a branch repeats the branch with its prints: only the first copy of each print stays.
 Graph print_once(Graph graph);
 
 /// Removes what no output needs; inputs stay.

@@ -93,7 +93,7 @@ ValueId Rewriter::slice_of_concat(const GraphNode& n, const TensorType& out) {
     ends_.clear();
     for (ValueId part : from->in) {
       const Shape& shape = graph.values[part].shape;
-      // Whether parts of open sizes fit together is for the concat to say, in the call.
+      // Whether parts with open sizes fit together is checked by the concat at run time, so it stays.
       if (!shape.is_static()) {
         ends_.clear();
         break;
@@ -117,8 +117,8 @@ ValueId Rewriter::simplify(GraphNode& n, const Types& types) {
     double v = 0;
     return scalar_constant(n.in[i], &v) && v == wanted;
   };
-  // An operand that already has the result's type may replace it, unless a size is open: then the node stays, for the call
-  // to look whether that fits.
+  // An operand that already has the result's type may replace it, unless a size is open: then the node stays and checks
+  // the sizes at run time.
   const auto fits = [&](size_t i) {
     return graph.values[n.in[i]] == out && std::all_of(n.in.begin(), n.in.end(), [&](ValueId v) {
              return graph.values[v].shape.is_static();

@@ -169,8 +169,8 @@ class Specialiser {
     return true;
   }
 
-  /// Whether no window fits into what a convolution or a pool is given. The result, empty or of a gradient, has only
-  /// zeros; no engine needs to know.
+  /// Whether a convolution, a pool or a gradient of one has an empty operand or result, as where no window fits. Its
+  /// result then has only zeros, or nothing; no engine gets to see the node.
   bool sums_nothing(const GraphNode& n, const TensorType& out) const {
     switch (n.prim) {
       case Prim::conv:
@@ -233,8 +233,8 @@ class Specialiser {
     }
     types.push_back(TensorType(DType::int64, {}));  // step index
     invariant(a.length >= 0, "the length of a scan is not known in a plan");
-    // A carry that grows in a step (a state of shape (1, n) that meets a batch) is broadcast before the loop. Another may
-    // follow it a step later. Only axes of size 1 grow, so that this ends.
+    // A carry that grows in a step (a state of shape (1, n) that meets a batch) is broadcast before the loop. That may
+    // make another one grow. Only axes of size 1 grow, so this ends.
     std::vector<TensorType> results;
     GraphRef body;
     for (bool grown = true; grown;) {
@@ -330,7 +330,7 @@ class Specialiser {
     }
     const bool is_dense = std::none_of(a.results.begin(), a.results.end(),
                                        [](const TensorType& t) { return t.sparse; });
-    if (is_dense && a.is_trivial() && b.is_trivial()) {  // a step with its neighbours
+    if (is_dense && a.is_trivial() && b.is_trivial()) {  // a select fuses with its neighbours
       const std::vector<ValueId> x = inlined(a), y = inlined(b);
       for (size_t i = 0; i < n.out.size(); ++i)
         now_[n.out[i]] =
@@ -352,7 +352,7 @@ class Specialiser {
   Rewriter r_;
   std::vector<ValueId> now_;
   std::unordered_map<ValueId, Ints> ints_;
-  std::unordered_set<ValueId> sizes_;  // of these, what is made of sizes of tensors in int64
+  std::unordered_set<ValueId> sizes_;  // those of ints_ computed from tensor sizes in int64
   std::vector<ValueId> needed_;
 };
 

@@ -38,7 +38,7 @@ class TapeShortener {
       int budget = kMostNodes;
       if (x.only_here && maker_[v] && can_compute(v, budget, true)) again_.push_back(v);
     }
-    // First what others are made from.
+    // In node order, so that operands come first.
     std::sort(again_.begin(), again_.end(),
               [&](ValueId a, ValueId b) { return maker_[a] < maker_[b]; });
     if (!again_.empty()) rewrite();
@@ -89,7 +89,7 @@ class TapeShortener {
                        [&](ValueId o) { return can_compute(o, budget, false); });
   }
 
-  /// As deep as can_compute looks: what else is recomputed has been made before.
+  /// Recurses no deeper than can_compute does: other recomputed values have been made before.
   ValueId compute(ValueId v) {
     if (const auto it = made_.find(v); it != made_.end()) return it->second;
     const GraphNode* n = maker_[v];
@@ -100,7 +100,7 @@ class TapeShortener {
     return made;
   }
 
-  /// Captures that one value needs, in order of discovery. Others that are recomputed are asked for themselves.
+  /// Captures that one value needs, in order of discovery. Other recomputed values get their own call.
   void find_captures(ValueId v, bool root, std::vector<ValueId>& found) const {
     if (!root && kept_.count(v)) return;
     const GraphNode* n = maker_[v];

@@ -54,7 +54,7 @@ class PlanOwner {
   PlanOwner *next_ = nullptr, **before_ = nullptr;  // in the list of all
 };
 
-/// While it lives, the owner may be asked. Must be the owner's last member, so that all others exist.
+/// While it lives, the owner may be asked for its plans. Must be its last member, so that all others exist.
 class PlanMembership {
  public:
   explicit PlanMembership(PlanOwner& owner);

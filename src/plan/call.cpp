@@ -167,7 +167,7 @@ void FunctionImpl::Call::finish(const Plan& plan, bool last) {
 }
 
 void FunctionImpl::Call::copy_shared_results(const Plan& plan) {
-  // Who writes into one result does not change another.
+  // Writing into one result must not change another.
   for (size_t i = 0; i < plan.outputs.size(); ++i)
     if (plan.first_of[i] != i) outputs[i] = outputs[i].copy();
   for (size_t i = 0; i < plan.updates.size(); ++i) {

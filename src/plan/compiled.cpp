@@ -36,7 +36,7 @@ void give_back(size_t bytes) {
 }  // namespace
 
 Compiled::Compiled(const Engine& engine, const Graph& graph)
-    : engine_(engine), bytes_(graph_bytes(graph)) {  // unless the engine tells
+    : engine_(engine), bytes_(graph_bytes(graph)) {  // an estimate, unless the engine tells
   const profile::Scope bar("compile");
   if (log_enabled("compile"))
     log_text("compile", text_of("engine ", engine.api->name, ": ", graph.nodes.size(), " nodes\n"));

@@ -371,7 +371,10 @@ void FunctionImpl::commit(Call& c, const Plan& plan) {
       *out[i] = plan.buffers[context_.updated_inputs[u]];
       out[i]->data = c.place_of_update(u, variable(u));
     }
-    plan.commit->run(c.list.data(), out, nullptr);
+    hg_run control = c.host.control();
+    control.threads = engine.threads;
+    control.stopped = nullptr;  // a commit runs to its end
+    plan.commit->run(c.list.data(), out, &control);
   }
   for (size_t u = 0; u < c.new_values.size(); ++u) {
     if (c.new_values[u].defined()) variable(u).value = std::move(c.new_values[u]);

@@ -40,7 +40,7 @@ class FunctionImpl final : PlanOwner {
     TensorType type;
     std::string name;
     bool is_phase = false;  // fed value of learning_phase()
-    bool is_open = false;   // a placeholder without meaning
+    bool is_open = false;   // an empty tensor: what it is fed is ignored
     bool keyed = false;     // its integers decide shapes
   };
   struct Call;
@@ -89,8 +89,8 @@ class FunctionImpl final : PlanOwner {
   std::list<std::shared_ptr<Cached>> plans_;  // most recently used first
   std::unordered_map<Key, std::list<std::shared_ptr<Cached>>::iterator, KeyHash> by_key_;
   size_t plans_made_ = 0;
-  std::vector<Key>
-      shapes_;  // that were planned for themselves, the first few: one may come again after its plan went
+  // The first shapes with a plan of their own, remembered after their plans are dropped.
+  std::vector<Key> shapes_;
   OpenParts open_parts_;
   const PlanMembership membership_{*this};
 };

@@ -43,7 +43,7 @@ void Host::flush() {
     std::lock_guard lock(print_mutex);
     handler = print_handler();
   }
-  // A handler may throw: what is left is not told then.
+  // If a handler throws, the lines after that one are dropped.
   const std::vector<std::string> lines = std::exchange(lines_, {});
   for (const std::string& line : lines) {
     if (handler)

@@ -184,7 +184,7 @@ class Maker {
       if (is_new) log_stage("open", open->graph);
       return;
     }
-    log_text("compile", text_of("for these sizes alone, because of ", why, "\n"));
+    log_text("compile", text_of("compiled for these sizes only, because of ", why, "\n"));
   }
 
   /// Records whose memory the results of a segment will be in.
@@ -297,7 +297,7 @@ Graph improve(Graph graph) {
   return is_plain() ? without_kernels(graph) : improve_loops(std::move(graph));
 }
 
-/// The graph for other sizes of its unknown dimensions, if it has that form.
+/// The graph, partitioned, for each set of other sizes of its unknown dimensions with which it can be made.
 std::vector<Partition> make_probes(const Graph& graph, const std::vector<TensorType>& inputs,
                                    const InputInts& ints, const Engine& engine) {
   std::vector<TensorType> open;

@@ -65,7 +65,7 @@ class Opener {
   bool same_outline() {
     if (a_.values.size() != b_.values.size() || a_.nodes.size() != b_.nodes.size() ||
         a_.inputs != b_.inputs || a_.outputs != b_.outputs)
-      return no("other nodes for other sizes");
+      return no("a graph with different nodes for other sizes");
     return true;
   }
 
@@ -100,7 +100,7 @@ class Opener {
     const Primitive& p = primitive(x.prim);
     if (x.prim != y.prim || !(x.in == y.in) || !(x.out == y.out) ||
         x.bodies.size() != y.bodies.size())
-      return no("other nodes for other sizes");
+      return no("a graph with different nodes for other sizes");
     GraphNode n = x;
     if (!p.equal(x.attrs.get(), y.attrs.get())) {
       if (x.prim == Prim::constant) return open_constant(x, y);

@@ -45,9 +45,9 @@ Tensors find_captures(const Tensors& results, const Tensors& params, const IsIns
     stack.pop_back();
     if (cut.count(key_of(t))) continue;
     const Node& n = *t.node();
-    // Numbers of the body stay in it, and integers, which may decide shapes there.
+    // Small constants made in the body stay in it; so do integers from outside, which may decide shapes there.
     if (is_small_constant(n) && (inside(n) || !is_float(t.dtype()))) continue;
-    // What is read after updates is read around the body: only the graph of the updates knows their order.
+    // A value read after updates outside the body is captured: only the graph of the updates knows their order.
     const bool is_around = n.prim == Prim::after && n.in.size() > 1 &&
                            std::none_of(n.in.begin(), n.in.end(), [&](const Tensor& operand) {
                              return inside(*operand.node());

@@ -18,11 +18,11 @@ using IsInside = std::function<bool(const Node&)>;
 /// always captured.
 Tensors find_captures(const Tensors& results, const Tensors& params, const IsInside& inside);
 
-/// Whether a node was made from id `begin` on. A tape is as old as its loop, in whose graph it stays.
+/// Whether a node was made from id `begin` on. A tape counts as made with its loop, in whose graph it stays.
 bool is_made_since(uint64_t begin, const Node& n);
 
-/// An error if results reach an update among the nodes from id `begin` on. It would run once, or whichever branch is
-/// taken, even where it needs nothing of the body. `where`: "the step function".
+/// An error if results reach an update among the nodes from id `begin` on, even one that needs nothing of the body: it
+/// would run once instead of in each step, or whichever branch is taken. `where`: "the step function".
 void refuse_updates(std::string_view function, std::string_view where, const Tensors& results,
                     uint64_t begin);
 

@@ -122,8 +122,8 @@ Tensor shift(const Tensor& x, double value) { return add(x, scalar(value, x.dtyp
 
 namespace {
 
-/// A scalar constant that the K function which is being called has made: a number, or a step of a gradient. One of the
-/// user's own stays in the graph even if it changes nothing, for gradients with respect to it may be asked for.
+/// A scalar constant made by the K function that is being called: a number, or a step of a gradient. A user's own stays
+/// in the graph even if it changes nothing, because gradients with respect to it may be asked for.
 bool is_number(const Tensor& t, double* value) {
   if (!is_scalar_constant(t, value)) return false;
   const Node* root = t.node();

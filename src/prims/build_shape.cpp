@@ -1,5 +1,5 @@
-// Builders of the shape primitives. Whatever is between two of them may be fed, or differentiated with respect to, so that
-// nothing here looks past an operand; passes/simplify does that once it is known what is.
+// Builders of the shape primitives. Except in shape arithmetic nothing here looks past an operand: tensors between
+// two of them may be fed or differentiated with respect to. passes/simplify does it, once it is known which ones are.
 #include <algorithm>
 
 #include "prims/build.h"

@@ -73,8 +73,8 @@ Tensors grad(const GradCall& c, const attrs::cond&) {
       const bool own = i >= first && i - first < d.size() && d[i - first].defined();
       results.push_back(own ? d[i - first] : prim::zeros_like(c.in(1 + i)));
     }
-    // Inside is what was made for it, and the forward branch. A result may be older than both: the gradient of e - e, where
-    // dy is -q, needs q.
+    // Inside are the nodes made for it and the forward branch. What the gradient needs may be older than both, and then
+    // stays outside: where dy is -q, the gradient of e - e needs q.
     const std::unordered_set<const Node*> forward = nodes_of(body);
     return close_branch(std::move(results),
                         [&](const Node& node) { return node.id >= begin || forward.count(&node); });

@@ -81,7 +81,7 @@ Tensors close_scan(const ScanSpec& spec, Tensors params, Tensors results, const 
 
 namespace {
 
-/// When a body began. Constants have no level: those that the step has made are the younger ones.
+/// The first id of a body. Constants have no level, so those that the step made are known by their later ids.
 uint64_t begin_of(const Tensors& params) {
   uint64_t begin = UINT64_MAX;
   for (const Tensor& p : params) begin = std::min(begin, p.node()->id);
@@ -113,7 +113,7 @@ Tensors make_scan(const std::string& function, const ScanSpec& spec, const StepF
   Types types;
   for (const Tensor& t : spec.inits) types.push_back(type_of(t));
   // A carry must keep its type from step to step. Where the step widens a dimension to None it is traced again, on the
-  // wider parameter: what it made of the size that it saw first (the count of a mean, where a slice ends) is not true.
+  // wider parameter: what it made of the first size it saw (the count of a mean, where a slice ends) would be wrong.
   for (;;) {
     Tensors carries;
     for (const TensorType& t : types) carries.push_back(make_parameter(t, trace.level()));

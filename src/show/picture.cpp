@@ -111,7 +111,7 @@ class Maker {
     put(std::move(n));
   }
 
-  /// Gradients bear no name of a layer: what reads values of one belongs to its gradient.
+  /// Gradient nodes carry no layer's name: one that reads a layer's values belongs to its gradient.
   std::string borrowed_scope(const PictureNode& n) const {
     constexpr const char* kGradients = "gradients/";
     std::string found;

@@ -34,7 +34,7 @@ struct NamedGraph {
   std::vector<std::string> updated;
 };
 
-/// `groups`: number of the step of each node, and their names; empty if that is not known.
+/// `step_of`: number of the step of each node; `steps`: their names. Empty if that is not known.
 Picture make_picture(const NamedGraph& named, std::string title,
                      const std::vector<int32_t>& step_of = {}, std::vector<std::string> steps = {});
 

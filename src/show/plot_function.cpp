@@ -90,7 +90,7 @@ class Drawing {
     return picture;
   }
 
-  /// The size that other operands of an element-wise operation have there, or -1: targets of Keras say no sizes.
+  /// The size of the axis in an element-wise node that reads v, or -1: Keras' targets do not tell their sizes.
   static int64_t size_beside(const Graph& g, ValueId v, size_t axis) {
     for (const GraphNode& n : g.nodes) {
       if (primitive(n.prim).how != How::elementwise ||
@@ -104,7 +104,7 @@ class Drawing {
     return -1;
   }
 
-  /// Every size a number: what the options say, what stands beside it, or 32.
+  /// Every size a number: from the options, else from size_beside, else kUnknownSize.
 
   std::vector<TensorType> input_types(const Graph& g, std::string* told) const {
     std::vector<TensorType> types;

@@ -135,8 +135,8 @@ TEST(LateLibrary, SaysWhatIsMissing) {
   EXPECT_FALSE(none.is_there());
   EXPECT_EQ(
       said,
-      "OpenMatrix: there is no libopenmatrix.so.9 beside libhorngate.so; what it does is done "
-      "by slower loops.");
+      "OpenMatrix: there is no libopenmatrix.so.9 beside libhorngate.so; slower loops are used "
+      "instead.");
   // An absolute path stands for a file beside the library: what is there must load.
   const std::filesystem::path torn = std::filesystem::path(testing::TempDir()) / "libtorn.so";
   std::ofstream(torn) << "torn";

@@ -92,6 +92,8 @@ int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, con
         hg_status* status) {
   return guarded(status, [&] {
     const auto& e = *static_cast<Executable*>(executable);
+    if (!how || how->size < sizeof(hg_run) || !how->log)
+      throw std::runtime_error("a run got nothing to ask the host by.");
     Unguarded memory;
     for (uint32_t i = 0; i < e.n_in; ++i) memory.add(in[i]->data, in[i]->bytes);
     for (uint32_t i = 0; i < e.n_out; ++i) memory.add(out[i]->data, out[i]->bytes);

@@ -131,7 +131,7 @@ def test_one_compilation_and_the_answers_of_native(engine, name):
         assert close(ours, theirs)
     compiled = log.count(f"engine {engine}: ")
     assert functions is None or compiled == functions, log
-    assert "for these sizes alone" not in log or functions is None
+    assert "compiled for these sizes only" not in log or functions is None
 
 
 def test_initial_values_compile_nothing(engine):

@@ -33,7 +33,7 @@ struct TrainingParams {
   std::vector<std::string> metrics = {};
 };
 
-/// What a callback does; derive from it. Everything has a default: nothing.
+/// What a callback does; derive from it. By default it does nothing.
 class HORNGATE_API CallbackBody {
  public:
   virtual ~CallbackBody();
@@ -78,7 +78,7 @@ using Callbacks = std::vector<Callback>;
 struct HORNGATE_API History {
   std::vector<int64_t> epoch;
   std::vector<std::pair<std::string, std::vector<double>>> history;
-  /// The values of one name, an epoch each; ValueError, which lists the names, for one that is not there.
+  /// The values of one name, one per epoch; ValueError, which lists the names, for any other name.
   const std::vector<double>& operator[](std::string_view name) const;
 };
 
@@ -124,7 +124,7 @@ struct ReduceLROnPlateauOptions {
 [[nodiscard]] HORNGATE_API Callback
 LearningRateScheduler(std::function<double(int64_t, double)> schedule, int verbose = 0);
 
-/// Puts the means over an epoch into its logs, of these names the last values. fit does so by itself.
+/// Puts the means over an epoch into its logs; for stateful_metrics, the last values. fit does so by itself.
 [[nodiscard]] HORNGATE_API Callback
 BaseLogger(const std::vector<std::string>& stateful_metrics = {});
 

@@ -81,7 +81,7 @@ class HORNGATE_API Call {
   /// Happens in every step, also of evaluate and predict: states that go from batch to batch.
   void add_state_update(Update update) { state_updates_.push_back(std::move(update)); }
 
-  /// What a layer inside of this one added.
+  /// Takes over what a layer inside of this one added.
   void take(Call&& inner);
 
   Tensors& losses() { return losses_; }
@@ -158,7 +158,7 @@ class HORNGATE_API Body : public std::enable_shared_from_this<Body> {
   /// What from_config needs to make the layer again, without the common part. Custom layers that have options say
   /// them here.
   virtual Json config() const;
-  /// Weights that optimizers change, and the others, with those of inner layers. Of a layer that is not trainable all
+  /// Weights that optimizers change, and the others, with those of inner layers. If the layer is not trainable, all
   /// are others.
   virtual std::vector<Weight> trainable_weights() const;
   virtual std::vector<Weight> non_trainable_weights() const;
@@ -237,7 +237,7 @@ struct HORNGATE_API CallNode {
 class HORNGATE_API Layer {
  public:
   Layer() = default;
-  /// Of a body that has no name yet it becomes the usual one; custom<B>() is shorter.
+  /// Gives a body that has no name yet the usual one; custom<B>() is shorter.
   explicit Layer(std::shared_ptr<Body> body);
 
   /// Calls it on one value, or several.

@@ -95,7 +95,7 @@ struct ActivityRegularizationOptions {
   double l2 = 0.0;
   HORNGATE_KERAS_LAYER_OPTIONS
 };
-/// The input as it is, and a loss of it.
+/// The input unchanged, with a loss on it.
 [[nodiscard]] HORNGATE_API Layer
 ActivityRegularization(const ActivityRegularizationOptions& options = {});
 

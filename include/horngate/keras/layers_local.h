@@ -1,4 +1,4 @@
-// Layers: convolutions with other weights at each position.
+// Layers: convolutions with different weights at each position.
 #pragma once
 
 #include "horngate/keras/layer.h"

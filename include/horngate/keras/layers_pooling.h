@@ -45,13 +45,13 @@ using GlobalPooling3DOptions = GlobalPoolingOptions<3>;
 [[nodiscard]] HORNGATE_API Layer GlobalMaxPooling1D(const GlobalPooling1DOptions& options = {});
 /// The largest of all pixels.
 [[nodiscard]] HORNGATE_API Layer GlobalMaxPooling2D(const GlobalPooling2DOptions& options = {});
-/// The largest of all of a volume.
+/// The largest of a whole volume.
 [[nodiscard]] HORNGATE_API Layer GlobalMaxPooling3D(const GlobalPooling3DOptions& options = {});
 /// The mean of all steps, or of those that a mask leaves.
 [[nodiscard]] HORNGATE_API Layer GlobalAveragePooling1D(const GlobalPooling1DOptions& options = {});
 /// The mean of all pixels.
 [[nodiscard]] HORNGATE_API Layer GlobalAveragePooling2D(const GlobalPooling2DOptions& options = {});
-/// The mean of all of a volume.
+/// The mean of a whole volume.
 [[nodiscard]] HORNGATE_API Layer GlobalAveragePooling3D(const GlobalPooling3DOptions& options = {});
 
 }  // namespace horngate::keras

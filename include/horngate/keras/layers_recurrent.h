@@ -66,8 +66,8 @@ HORNGATE_API void reset_states(const Layer& layer, const Arrays& states);
 /// The states of a stateful layer that was called.
 HORNGATE_API Arrays get_states(const Layer& layer);
 
-/// Weights of LSTM and GRU as files have them, in this library's form: those of CuDNNLSTM and CuDNNGRU, which their bias
-/// tells, are converted; all others come back as they are.
+/// Weights of LSTM and GRU from files, in this library's form: those of CuDNNLSTM and CuDNNGRU, recognised by their
+/// bias, are converted; all others come back as they are.
 /// @param class_name  of the layer: LSTM, GRU, CuDNNLSTM, CuDNNGRU; others change nothing
 HORNGATE_API Arrays convert_rnn_weights(const std::string& class_name, const Arrays& weights);
 /// The same for all weights of a layer that was called, also where it holds others: wrappers, models.

@@ -69,7 +69,7 @@ class HORNGATE_API Metric {
  public:
   using Call = Loss::Call;
   Metric() = default;  // none
-  /// "mse", "top_k_categorical_accuracy", ..; "accuracy", "acc", "crossentropy" and "ce" wait for resolved.
+  /// "mse", "top_k_categorical_accuracy", ..; "accuracy", "acc", "crossentropy" and "ce" need resolved() first.
   Metric(const char* name);
   Metric(const std::string& name) : Metric(name.c_str()) {}
   template <class F>
@@ -84,7 +84,7 @@ class HORNGATE_API Metric {
                                    const Tensor& sample_weight = {}) const;
   /// The same for metrics of values: Mean and Sum.
   std::vector<Update> update_values(const Tensor& values, const Tensor& sample_weight = {}) const;
-  /// The metric of all batches before the function that computes it.
+  /// The metric of all batches before this call of the function that computes it.
   Tensor result() const;
   /// The metric with the batch that these updates add, in the same function.
   Tensor result_after(const std::vector<Update>& updates) const;
@@ -215,9 +215,9 @@ struct PrecisionOptions {
   std::string name = {};
   DTypeChoice dtype = {};
 };
-/// Which part of the positive predictions is right.
+/// What part of the positive predictions is right.
 HORNGATE_API Metric Precision(const PrecisionOptions& options = {});
-/// Which part of the positive labels is found.
+/// What part of the positive labels is found.
 HORNGATE_API Metric Recall(const PrecisionOptions& options = {});
 
 struct AtOptions {
@@ -225,9 +225,9 @@ struct AtOptions {
   std::string name = {};
   DTypeChoice dtype = {};
 };
-/// tp / (tp + fn) at the threshold where tn / (tn + fp) is closest to a number.
+/// tp / (tp + fn) at the threshold where tn / (tn + fp) is closest to `specificity`.
 HORNGATE_API Metric SensitivityAtSpecificity(double specificity, const AtOptions& options = {});
-/// tn / (tn + fp) at the threshold where tp / (tp + fn) is closest to a number.
+/// tn / (tn + fp) at the threshold where tp / (tp + fn) is closest to `sensitivity`.
 HORNGATE_API Metric SpecificityAtSensitivity(double sensitivity, const AtOptions& options = {});
 
 struct AUCOptions {

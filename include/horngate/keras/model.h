@@ -71,7 +71,7 @@ concept BatchRange = requires(const R& range) {
   std::begin(range) == std::end(range);
 };
 
-/// The batches of a range, which must live as long, again and again.
+/// Gives the batches of a range again and again; the range must outlive it.
 template <BatchRange R>
 Generator batches_of(const R& range) {
   return [&range, at = std::begin(range)]() mutable -> std::optional<Batch> {
@@ -216,7 +216,7 @@ class HORNGATE_API Model : public Layer {
   std::vector<double> evaluate_generator(const Generator& generator, int64_t steps) const;
   /// The results of that many batches, of all outputs; y is not needed.
   Arrays predict_generator(const Generator& generator, int64_t steps) const;
-  /// A range of batches is one, and begins anew when it is through.
+  /// A range of batches serves as a generator, and starts again at its end.
   /// Example: net.fit_generator(std::vector<keras::Batch>{{x1, y1}, {x2, y2}}, {.epochs = 5});
   template <BatchRange R>
   History fit_generator(const R& range, FitGeneratorOptions options = {}) const {
@@ -244,8 +244,8 @@ class HORNGATE_API Model : public Layer {
   Arrays predict_all_on_batch(const Data& x) const;
   void reset_metrics() const;
 
-  /// Everything, into a .h5 file that Keras 2.3.1 reads, or into .safetensors, with configurations as its metadata. The file
-  /// is whole or as it was before.
+  /// Everything, into a .h5 file that Keras 2.3.1 reads or a .safetensors file with configurations as its metadata. The
+  /// file is whole or as it was before.
   void save(const std::string& path, const SaveOptions& options = {}) const;
   /// Weights alone, into .h5 or .safetensors.
   void save_weights(const std::string& path) const;
@@ -272,7 +272,7 @@ class HORNGATE_API Sequential : public Model {
  public:
   explicit Sequential(const ModelOptions& options = {});
   Sequential(std::initializer_list<Layer> layers, const ModelOptions& options = {});
-  /// The first layer says its input_shape, or the first data tell.
+  /// The first layer gives its input_shape, or else the first data decide it.
   void add(const Layer& layer) const;
 };
 

@@ -53,7 +53,7 @@ class Named {
 
 }  // namespace detail
 
-/// A function of one tensor: "relu", or [](const K::Tensor& x) { return x * K::sigmoid(x); }. Models that are saved have
+/// A function of one tensor: "relu", or [](const K::Tensor& x) { return x * K::sigmoid(x); }. Saved models hold
 /// callables by their names: keras::ActivationFunction("my_swish", f), and load_model takes them from
 /// LoadOptions::custom_activations.
 class HORNGATE_API ActivationFunction
@@ -73,8 +73,8 @@ class HORNGATE_API ActivationFunction
   static ActivationFunction from(const Json& config, const std::string& where);
 };
 
-/// First values of a weight, by its shape: "glorot_uniform", keras::RandomNormal({.stddev = 0.1}), or a callable, with a
-/// name if the model is to be saved: keras::Initializer("ramp", f), and LoadOptions::custom_initializers.
+/// First values of a weight, by its shape: "glorot_uniform", keras::RandomNormal({.stddev = 0.1}), or a callable, with
+/// a name if the model is to be saved: keras::Initializer("ramp", f), and LoadOptions::custom_initializers.
 class HORNGATE_API Initializer : public detail::Named<Initializer, Array, const Shape&, DType> {
  public:
   static constexpr const char* kClassName = "Initializer";
@@ -148,7 +148,7 @@ class SizesOption : public std::optional<Sizes<N>> {
   SizesOption(T... each) : std::optional<Sizes<N>>(Sizes<N>(each...)) {}
 };
 
-/// Of layers with N spatial axes: series are channels_last unless told otherwise.
+/// For layers with N spatial axes: series are channels_last unless told otherwise.
 template <size_t N>
 DataFormatChoice default_data_format() {
   return N == 1 ? DataFormatChoice(DataFormat::channels_last) : DataFormatChoice();
@@ -207,7 +207,7 @@ struct MaxNormOptions {
   double max_value = 2;
   Axis axis = 0;
 };
-/// Norms along an axis are at most so large.
+/// Norms along an axis are at most max_value.
 HORNGATE_API WeightConstraint MaxNorm(const MaxNormOptions& options = {});
 /// Negative values become 0.
 HORNGATE_API WeightConstraint NonNeg();

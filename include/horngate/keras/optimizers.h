@@ -1,4 +1,4 @@
-// Optimizers: how training changes weights. Given by name or as an object: "adam", keras::Adam({.learning_rate = 1e-4}).
+// Optimizers: how training changes weights. By name or as an object: "adam", keras::Adam({.learning_rate = 1e-4}).
 #pragma once
 
 #include <memory>
@@ -105,7 +105,7 @@ struct AdagradOptions {
   std::optional<double> epsilon = {};
   HORNGATE_KERAS_OPTIMIZER_OPTIONS
 };
-/// Divides gradients by the size of all before.
+/// Divides gradients by the size of all earlier ones.
 [[nodiscard]] HORNGATE_API Optimizer Adagrad(const AdagradOptions& options = {});
 
 struct AdadeltaOptions {

@@ -12,8 +12,8 @@
 
 namespace horngate::keras {
 
-/// What files name that is not Keras's own: an object or a callable, which then stands for every use of the name, or what
-/// makes one from the options that the file has, as Keras's from_config:
+/// What stands for a name in a file that is not Keras's own: an object or callable, for every use of the name, or what
+/// makes one from the options that the file has, like Keras's from_config:
 ///   {.custom_regularizers = {{"cubes", [](const K::Tensor& w) { return K::sum(K::pow(K::abs(w), 3)); }},
 ///                            {"Scaled", [](const keras::Json& options) { return keras::l2(..); }}}}
 template <class T>
@@ -34,7 +34,7 @@ class CustomObject {
 template <class T>
 using CustomObjects = std::map<std::string, CustomObject<T>>;
 
-/// What is given here comes before what Keras calls by the same name.
+/// What is given here takes precedence over what Keras calls by the same name.
 struct LoadOptions {
   CustomLayers custom_layers = {};  // classes that are not Keras's own
   Lambdas lambdas = {};             // functions of Lambda layers, by the names of layers
@@ -48,7 +48,7 @@ struct LoadOptions {
   CustomObjects<WeightConstraint> custom_constraints = {};
 };
 
-/// The model of a .h5 file, of Keras or of Model::save, or of a .safetensors file of Model::save: structure, weights and,
+/// The model of a .h5 file, of Keras or Model::save, or of a .safetensors file of Model::save: structure, weights and,
 /// if it was saved with them, how it is trained and the optimizer's state. Nothing of the file is run. ValueError names
 /// file and place.
 /// Example: auto net = keras::load_model("net.h5");

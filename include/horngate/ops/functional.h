@@ -25,8 +25,8 @@ struct RnnOptions {
   bool go_backwards = false;  // from the last time step to the first
   Tensor mask = {};           // (samples, time) or (samples, time, 1); 0: leave out
   Tensors constants = {};     // handed to each step after the states
-  /// One copy of the step per time step. The result is the same, but for states of an open size: a loop repeats one that is
-  /// fed with 1, as it does known 1s, where the step makes more of it.
+  /// One copy of the step per time step. The result is the same, but for states that the step enlarges along axes of
+  /// size 1: a loop repeats all of them, unrolled steps only those whose size is known to be 1 before the call.
   bool unroll = false;
   std::optional<int64_t> input_length = {};  // time steps, for unroll if the inputs do not tell
 };

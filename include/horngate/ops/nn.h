@@ -78,7 +78,7 @@ struct DropoutOptions {
   std::optional<int64_t> seed = {};  // unset: a different one for each call of dropout
 };
 
-/// Zeroes a fraction `level` of the entries, a number or a tensor, at random and scales the others by 1 / (1 - level), in
+/// Zeroes a fraction `level` (number or tensor) of the entries at random and scales the others by 1 / (1 - level), in
 /// both phases; use in_train_phase to choose.
 /// Example: y = K::dropout(x, 0.5, {.noise_shape = {K::None, 1, 1, K::None}});
 [[nodiscard]] HORNGATE_API Tensor dropout(const Tensor& x, const Number& level,

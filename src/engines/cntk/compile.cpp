@@ -106,7 +106,7 @@ class Compiler {
     }
   }
 
-  /// Ends a piece before node `next`: what that and later nodes read, and outputs, leave it.
+  /// Ends a piece before node `next`: it gives out outputs, and what `next` and later nodes read.
   void cut(uint32_t next) {
     Piece piece;
     wanted_.clear();

@@ -38,7 +38,7 @@ void copy_as(const void* from, void* to, int64_t n) {
   }
 }
 
-/// Calls f with a value of the C++ type of a dtype that another one carries.
+/// Calls f with a value of the dtype's C++ type. Half floats do not come here.
 template <class F>
 void with_dtype(int32_t dtype, F&& f) {
   switch (dtype) {

@@ -80,10 +80,10 @@ int compile(void* engine, const hg_graph* graph, void** executable, hg_status* s
 
 int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
-  if (run && run->stopped && run->stopped(run->ctx))
+  if (run->stopped && run->stopped(run->ctx))
     return fill(status, HG_INTERRUPTED, "interrupted.");
   return guarded(status, "engine cntk: ", [&] {
-    static_cast<Executable*>(executable)->run(in, out, run ? run->threads : 0);
+    static_cast<Executable*>(executable)->run(in, out, run->threads);
   });
 }
 

@@ -105,11 +105,9 @@ int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, con
     for (size_t i = 0; i < n_out; ++i)
       pointers[n_in + i] = out[i]->type->flags & HG_TYPE_SPARSE ? sparse.add(i) : out[i]->data;
     RunContext context;
-    if (run) {
-      context.stopped = run->stopped;
-      context.log = run->log;
-      context.host = run->ctx;
-    }
+    context.stopped = run->stopped;
+    context.log = run->log;
+    context.host = run->ctx;
     const CallerScope caller(context.stopped != nullptr);
     const ArenaLease arena(exe.arena_bytes());
     Derived::Bytes derived;

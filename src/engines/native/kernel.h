@@ -12,7 +12,8 @@
 
 namespace horngate::native {
 
-/// What a kernel is made for. All types are static; buffers are contiguous, row-major, 64-byte aligned.
+/// What a kernel is made for. All types are static; buffers are contiguous and row-major. Results are aligned to 64
+/// bytes (in row chains only the whole result is), operands only to their element.
 struct KernelCall {
   std::span<const TensorType> in;
   std::span<const TensorType> out;

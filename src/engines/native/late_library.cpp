@@ -25,8 +25,8 @@ void* load(const char* path, std::string& why) {
   return nullptr;
 }
 
-/// Tries beside this code first: anything that intercepts dlopen, as sanitizers do, hides our run path from it. Null
-/// with the reason, or with none if there is no such file.
+/// Looks beside this code first, because whatever intercepts dlopen, as sanitizers do, hides our run path from it. Null
+/// on failure, with the reason in `why`, which is empty if there is no such file.
 void* open(const char* file, std::string& why) {
   const std::filesystem::path own = engines::own_folder();
   std::error_code ignored;
@@ -38,8 +38,8 @@ void* open(const char* file, std::string& why) {
   return found;
 }
 
-/// At the first exception that passes through its own code (std::call_once in oneDNN), glibc links with libgcc, and ends
-/// the process if there is no memory for that. So it happens now.
+/// When an exception first passes through its own code (std::call_once in oneDNN), glibc loads libgcc, and ends the
+/// process if there is no memory for that. So have it loaded now.
 void prepare_exceptions() {
 #ifdef __GLIBC__
   void* frame = nullptr;
@@ -58,7 +58,7 @@ LateLibrary::LateLibrary(const char* name, const char* file) : name_(name), file
     prepare_exceptions();
   else
     warn(text_of(name_, ": there is no ", file_,
-                 " beside libhorngate.so; what it does is done by slower loops."));
+                 " beside libhorngate.so; slower loops are used instead."));
 }
 
 void* LateLibrary::find(const char* symbol) const {

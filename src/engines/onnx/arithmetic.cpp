@@ -40,7 +40,7 @@ Divisor safe_divisor(Builder& b, const Value& y) {
   return d;
 }
 
-// The remainder is exact; the rest divides to a whole number up to rounding.
+// The remainder is exact, so x without it, divided by y, is a whole number but for rounding.
 void floordiv(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0), y = widened(op, 1);

@@ -78,7 +78,7 @@ int compile(void* engine, const hg_graph* graph, void** executable, hg_status* s
 
 int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) try {
-  if (run && run->stopped && run->stopped(run->ctx))
+  if (run->stopped && run->stopped(run->ctx))
     return fail(status, HG_INTERRUPTED, "engine onnx: interrupted.");
   static_cast<Executable*>(executable)->run(in, out);
   return 0;

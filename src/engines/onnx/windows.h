@@ -16,7 +16,7 @@ struct Windows {
 /// From the attributes of a node; dilation is 1 if it has none.
 Windows windows_of(const Op& op, Ints size);
 
-/// ONNX wants (n, c, spatial..), compositions (n, spatial.., c).
+/// ONNX's own operators want (n, c, spatial..), what we build tap by tap (n, spatial.., c).
 Value to_first(Builder& b, const Value& x, bool channels_first);
 Value to_last(Builder& b, const Value& x, bool channels_first);
 Value from_first(Builder& b, const Value& x, bool channels_first);

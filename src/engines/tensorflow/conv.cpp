@@ -58,7 +58,7 @@ bool is_dilated(const Geometry& geo) {
 /// that no tap meets into NaN.) Not with strides, which would need different elements for each sample.
 struct Apart {
   Dims block, low, high,
-      cut;  // one entry per spatial axis: d, margins of x, and what y has too much at its end
+      cut;  // one entry per spatial axis: d, margins of x, and the surplus at the end of y
 
   static bool fits(const Geometry& geo) {
     if (!is_dilated(geo)) return false;
@@ -260,8 +260,8 @@ Value input_grad(Graph& g, const Geometry& geo, const Value& dy, const Value& ke
   return describe(op, geo, around).value(geo.type, geo.x);
 }
 
-/// Kernel gradients that TensorFlow's oneDNN kernels get wrong, or write behind, unless x is padded before: windows as long as
-/// a padded image, or several of them that begin in the padding of depth.
+/// 3-D filter gradients that TensorFlow's oneDNN code gets wrong, or writes past the end of, unless x is padded first:
+/// windows as long as a padded image, or several of them that begin in the padding of depth.
 bool needs_padded(const Geometry& geo) {
   for (size_t i = 0; i < 3; ++i)
     if (std::max(geo.low[i], geo.high[i]) > 0 && geo.kernel[i] >= geo.x[i + 1]) return true;

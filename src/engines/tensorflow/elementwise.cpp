@@ -88,7 +88,7 @@ void extreme(LowerCall& c) {
 }
 
 /// TensorFlow's own version is the floor of the rounded quotient: 1 // 0.1 would be 10, and infinity // 0.5 infinity.
-/// The remainder of a division is exact; the rest divides to a whole number up to rounding.
+/// The remainder is exact, so a without it, divided by b, is a whole number but for rounding.
 Value floor_quotient(Graph& g, const Value& a, const Value& b) {
   const Type t = wide_type(a.type);
   const Value x = g.cast(a, t), y = g.cast(b, t), zero = g.scalar(t, 0);

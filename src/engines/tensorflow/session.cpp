@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kSlow = std::chrono::milliseconds(50);  // runs that take longer are watched
 constexpr auto kAsk = std::chrono::milliseconds(20);
 
-bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
+bool is_stopped(const hg_run* run) { return run->stopped && run->stopped(run->ctx); }
 
 [[noreturn]] void interrupted() {
   throw Error(HG_INTERRUPTED,
@@ -143,7 +143,7 @@ void Session::run(CTensor** feeds, CTensor** results, const hg_run* run) {
   if (graph_.has_stop())
     feeds[inputs_.size()] =
         checked(api().NewTensor(kInt32, nullptr, 0, stop, sizeof(int32_t), keep, nullptr));
-  const bool watch = graph_.has_stop() && run && run->stopped && is_slow_;
+  const bool watch = graph_.has_stop() && run->stopped && is_slow_;
   const auto begin = Clock::now();
   Status status;
   if (watch)
@@ -155,8 +155,8 @@ void Session::run(CTensor** feeds, CTensor** results, const hg_run* run) {
   check(status);
 }
 
-/// A thread runs while the caller asks whether to stop. TensorFlow cannot be told to give up, but the graph
-/// reads a number in our memory as it goes.
+/// A thread runs the graph while this one asks whether to stop. TensorFlow cannot be told to give up, but the
+/// graph reads a number in our memory as it goes.
 void Session::call_watched(CTensor* const* feeds, CTensor** results, Status& status, int32_t& stop,
                            const hg_run& run) const {
   std::mutex mutex;

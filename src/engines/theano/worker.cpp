@@ -42,7 +42,7 @@ uint64_t new_generation() {
   return uint64_t{static_cast<uint32_t>(getpid())} << 32 | ++count;
 }
 
-bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
+bool is_stopped(const hg_run* run) { return run->stopped && run->stopped(run->ctx); }
 
 /// What the worker is compiling. For a large graph that takes minutes, and silence would look like a hang: after some
 /// seconds a line says what is going on.

@@ -178,7 +178,7 @@ std::unique_ptr<MultiGroup> MultiGroup::make(const Program& program, const std::
   group->inputs_ = program.inputs.size();
   group->outputs_ = program.outputs.size();
   int64_t blocks = 0, cost = 0;
-  GroupCache::Table::Map<PlainSchedule> known;  // only one program, so keys do without it
+  GroupCache::Table::Map<PlainSchedule> known;  // all sets share one program, so keys omit it
   for (size_t i = 0; i < sets.size(); ++i) {
     const auto [entry, is_new] =
         known.try_emplace(GroupCache::Key{{}, sets[i].extent, sets[i].in, sets[i].out, {}});

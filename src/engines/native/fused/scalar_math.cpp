@@ -9,7 +9,7 @@
 namespace horngate::native::fused::scalar {
 namespace {
 
-// fmod is exact; the rest divided by y is an integer but for rounding, so it is rounded to one.
+// fmod is exact, so (x - fmod) / y is a whole number but for rounding: take the nearest one.
 template <class T>
 T float_floordiv(T x, T y) {
   if (y == 0) return x / y;

@@ -16,7 +16,7 @@ namespace horngate::native::jit {
 namespace {
 
 constexpr size_t kVectorBytes = 64;
-/// Each takes a page, and the kernel limits the number of mappings. With more alive, loops run on the block
+/// Each takes a page, and Linux limits the number of mappings of a process. With more alive, loops run on the block
 /// kernels.
 constexpr size_t kMostCodes = 16384;
 std::atomic<size_t> codes_alive{0};

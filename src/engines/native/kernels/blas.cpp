@@ -106,7 +106,7 @@ By fastest(bool transpose_b, int64_t m, int64_t n, int64_t k) {
   return products > kLarge && onednn::library().is_there() ? By::onednn : By::ours;
 }
 
-/// What OpenBLAS does, where it was left out and our own loops have nothing.
+/// Used instead of OpenBLAS where that was left out and run_gemm does not have the product.
 template <class T>
 void plain_gemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const T* a,
                 int64_t lda, const T* b, int64_t ldb, T* c, int64_t ldc, bool add) {

@@ -375,8 +375,8 @@ bool others_are_faster(const ConvShape& s, ConvResult result) {
   return s.is_pointwise() && s.channels_first && s.groups == 1;
 }
 
-/// Gradients of three-dimensional kernels that oneDNN 3.2 adds to memory that it has not cleared, or writes behind: an axis has
-/// more padding than "same" has, or padding and windows as long as the image; or several windows begin in the padding of depth.
+/// 3-D weight gradients that oneDNN 3.2 gets wrong: it adds to uncleared memory or writes past the end. Cases: an axis has more
+/// padding than "same" has, or padding and a window as long as the image; or depth has a stride above 1 and as much padding.
 bool is_wrong(const ConvShape& s, ConvResult result) {
   if (result != ConvResult::dw || s.rank != 3) return false;
   for (int i = 0; i < 3; ++i) {

@@ -7,7 +7,7 @@
 
 namespace horngate::native::kernels {
 
-/// Op: Total<W>, what elements of W are gathered in; operator()(Total, Total) and neutral(exclusive), the start value.
+/// Op: Total<W>, the type that gathers elements of W; operator()(Total, Total); neutral(exclusive), the start value.
 template <class T, class Op>
 struct Cumulate {
   using Total = typename Op::template Total<Wide<T>>;

@@ -200,8 +200,8 @@ class DotGeneral final : public Kernel {
   }
 
  private:
-  // Panels are used where they were measured to gain over the libraries, which pack for themselves: that is a small
-  // part of the work if many rows use it.
+  // Panels are used where they were measured to be faster than the libraries, which do their own packing: a small part
+  // of the work if many rows use it.
   static constexpr int64_t kLeastPacked = 16, kLeastTurned = 384, kMostPacked = 2048,
                            kManyRows = 128, kWorthPacking = 1 << 16;
 

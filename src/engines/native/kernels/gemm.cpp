@@ -93,7 +93,7 @@ void RunTile(const Tile& t) {
     for (int v = 0; v < kVectors; ++v) __builtin_prefetch(t.c + r * t.ldc + v * lanes, 1);
   }
   Accumulate<kRows, kVectors, kFill>(t, sum);
-  // Added at the end, what is in C does not take digits from each of the products.
+  // C is added last, so a large value in it costs precision once, not at each product.
   if (t.add) {
     HWY_UNROLL(24)
     for (int r = 0; r < kRows; ++r) {

@@ -42,7 +42,7 @@ struct SumOf {
   }
 };
 
-/// A window of so many elements is joined row by row: sums of millions keep their digits.
+/// Windows of at least this many elements are joined row by row: sums of millions keep their digits.
 constexpr int64_t kLongWindow = 4096;
 
 /// kVectors vectors of neighbouring channels at one window; x and y point to the first of them.

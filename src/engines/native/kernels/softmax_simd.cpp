@@ -65,7 +65,7 @@ HWY_INLINE T RowMax(D d, const T* x, int64_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, a));
 }
 
-/// Terms of a sum that are added one by one; the sums of such blocks are added with what rounding loses.
+/// Number of terms that are simply added; the sums of such blocks are added with Kahan's correction for rounding.
 constexpr int64_t kBlock = 32;
 
 template <class V>
@@ -89,7 +89,7 @@ HWY_INLINE T RowSum(D d, const T* x, int64_t n, T max, T* y) {
       a = b = hn::Zero(d);
       end += 2 * lanes * kBlock;
     }
-    if constexpr (!kKeep) {  // the next row: log_softmax waits for memory, and here is time for it
+    if constexpr (!kKeep) {  // the next row: log_softmax waits for memory, exp does not
       hwy::Prefetch(x + n + i);
       hwy::Prefetch(x + n + i + lanes);
     }

@@ -10,7 +10,7 @@
 namespace horngate::native::kernels {
 namespace {
 
-// Sums are double: floats would lose a digit for each ten that are added. So many columns of b are taken at a time.
+// How many columns of b are summed at a time. Sums are double: in float, ten times as many terms cost one more digit.
 constexpr int64_t kColumns = 16;
 
 template <class T>
