@@ -63,6 +63,6 @@ def load(path, variables=None):
         variables = {v.name: v for v in variables}
     for name in variables:
         if name not in arrays:
-            raise ValueError(f'load: {os.fspath(path)} has nothing under the name "{name}".')
+            raise ValueError(f'load: {os.fspath(path)} has no array named "{name}".')
     _hg.batch_set_value([(v, arrays[name]) for name, v in variables.items()])
     return None

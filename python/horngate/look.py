@@ -26,7 +26,7 @@ def explain_gradient(loss, x):
         >>> w = K.variable([1., 2.], name="w")
         >>> print(K.explain_gradient(K.sum(K.stop_gradient(w)), w))  # doctest: +ELLIPSIS
         The gradient is None because stop_gradient has no gradient (node "...", between the loss
-        and variable "w"): that is what it is for. Leave it out where the gradient is wanted.
+        and variable "w"): blocking gradients is its purpose. Leave it out where the gradient is wanted.
     """
     for name, value in (("loss", loss), ("x", x)):
         if not _hg.is_tensor(value):

@@ -129,7 +129,7 @@ std::vector<Head> heads_of_all(comm::Communicator& c, const Array& x, const std:
     const Head &a = heads[0], &b = heads[r];
     const bool is_same = a.dtype == b.dtype && a.ndim == b.ndim &&
                          std::equal(a.dims + 1, a.dims + kMostDims, b.dims + 1);
-    check(is_same, "all_gather", "arrays may differ in their first dimension alone; ", c.name_of(0),
+    check(is_same, "all_gather", "arrays may differ only in their first dimension; ", c.name_of(0),
           " has ", text_of_head(a), ", ", c.name_of(static_cast<int>(r)), " has ", text_of_head(b),
           ".");
   }
@@ -238,8 +238,7 @@ void give_up(const std::string& why) { comm::world()->give_up(why); }
 
 void shrink() {
   const auto c = comm::world();
-  check<RuntimeError>(c->is_broken(), "shrink",
-                      "no rank is lost, so there is nobody to go on without.");
+  check<RuntimeError>(c->is_broken(), "shrink", "no rank was lost, so there is nothing to shrink.");
   comm::set_world(c->shrink());
 }
 

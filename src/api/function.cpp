@@ -70,7 +70,7 @@ void set_values(std::vector<std::pair<Variable, Array>> values) {
           "\" has shape ", v.type.shape, "; got a value of shape ", value.shape(), ".");
     check<RuntimeError>(!FunctionImpl::is_updated_by_this_thread(v), "set_value", "variable \"",
                         v.name,
-                        "\" is updated by the call in which this thread is; set it after it.");
+                        "\" is being updated by a call on this thread; set it after that call.");
     states.push_back(&v);
     fresh.push_back(owned(std::move(value), v.type.dtype));
   }
@@ -100,7 +100,7 @@ Function function(const std::vector<Tensor>& inputs, const std::vector<Tensor>& 
   for (size_t i = 0; i < inputs.size(); ++i)
     check(!inputs[i].defined() || !is_known(inputs[i]),
           options.name.empty() ? "function" : options.name, "input ", i,
-          " is a constant, of which the graph may have used the value already. To feed it, make it "
+          " is a constant, and the graph may already use its value. To feed it, make it "
           "a placeholder or a variable.");
   Tensors ops;
   for (const Update& u : updates)

@@ -124,8 +124,7 @@ class File {
   std::map<std::string, EngineOptions> options(const char* key) const {
     std::map<std::string, EngineOptions> all;
     const auto wrong = [&](const Json& got) {
-      fail_at(line_of(key), key,
-              " must hold names of engines and for each its options, as {\"onnx\": ",
+      fail_at(line_of(key), key, " must map names of engines to their options, as {\"onnx\": ",
               "{\"optimization\": \"basic\"}}; got ", text(got), ".", kHint);
     };
     const Json& engines = fields_.at(key);

@@ -31,7 +31,7 @@ std::span<std::byte> room_of(const Array& a) {
 Array storable(const std::string& name, const Array& a) {
   check(a.defined(), "save", "\"", name, "\" is an empty array.");
   check<TypeError>(!a.is_sparse(), "save", "\"", name,
-                   "\" is sparse; save its parts, or to_dense().");
+                   "\" is sparse; save its parts, or its dense form (to_dense).");
   return a.contiguous();
 }
 
@@ -42,7 +42,7 @@ std::vector<std::string> names_of(const char* function, const std::vector<Variab
   for (const Variable& v : variables) {
     names.push_back(variable_state(v, function).name);
     check(++seen[names.back()] == 1, function, "two variables are called \"", names.back(),
-          "\"; give them names of their own, or save arrays by names.");
+          "\"; give them different names, or save arrays by name.");
   }
   return names;
 }
@@ -61,7 +61,8 @@ void save(const std::string& path, const NamedArrays& arrays) {
   NamedArrays stored;
   for (const auto& [name, a] : arrays) stored[name] = storable(name, a);
   switch (format_of("save", path)) {
-    case Format::npy: fail("save", "an .npy file holds one array; got names. Use .npz.");
+    case Format::npy:
+      fail("save", "an .npy file holds one array without a name; got named arrays. Use .npz.");
     case Format::npz: return files::npz::save(path, inputs_of<files::npz::Input>(stored));
     case Format::safetensors:
       return files::safetensors::save(path, inputs_of<files::safetensors::Input>(stored));
@@ -119,7 +120,7 @@ void load(const std::string& path, const std::vector<Variable>& variables) {
   std::vector<std::pair<Variable, Array>> values;
   for (size_t i = 0; i < names.size(); ++i) {
     const auto found = arrays.find(names[i]);
-    check(found != arrays.end(), "load", path, " has nothing under the name \"", names[i], "\".");
+    check(found != arrays.end(), "load", path, " has no array named \"", names[i], "\".");
     values.emplace_back(variables[i], found->second);
   }
   batch_set_value(values);

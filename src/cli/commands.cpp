@@ -8,58 +8,59 @@
 namespace horngate::cli {
 namespace {
 
-constexpr const char* kJson = "--json  for programs that read: JSON on standard output\n";
+constexpr const char* kJson = "--json  JSON on standard output, for other programs\n";
 
 constexpr Command kCommands[] = {
     {"info", info, "version, engine and settings in force", "--json", "[--json]\n", kJson},
     {"doctor", doctor, "what is wrong with this installation, and what to do about it", "--json",
      "[--json]\n", kJson},
-    {"bench", bench, "a minute's check of this machine beside NumPy and what else is installed",
+    {"bench", bench,
+     "times this machine for about a minute, beside NumPy and other installed libraries",
      "--json --only --list --seconds", "[--json] [--only CASE..] [--seconds N]\n--list\n",
-     "--json         for programs that read: JSON on standard output\n"
-     "--only CASE..  some cases\n"
-     "--seconds N    for all of it, about; without it 60\n"
-     "--list         the cases and who takes part, and no more\n"},
+     "--json         JSON on standard output, for other programs\n"
+     "--only CASE..  only these cases\n"
+     "--seconds N    about how long it may take in all; default 60\n"
+     "--list         only lists the cases and the libraries that take part\n"},
     {"engines", engines,
      "the engines that can be used, and why others cannot\n"
      "install|remove|test NAME: gets an engine, removes it, runs the cases on it",
      "--json install remove test",
      "[--json]\ninstall NAME.. [--force]\nremove NAME..\ntest NAME [--all] [ARGUMENTS OF "
      "PYTEST..]\n",
-     "--json   for programs that read: JSON on standard output\n"
-     "--force  installs again what is there already\n"
-     "--all    every case, where one of some would do\n"
+     "--json   JSON on standard output, for other programs\n"
+     "--force  installs even if it is there already\n"
+     "--all    every case, not only a selection\n"
      "Engines go to HORNGATE_HOME/engines; HORNGATE_HOME is $HOME/.horngate if it is not set.\n"},
     {"export", export_model, "MODEL.h5 OUT.onnx: a model that Keras saved, as ONNX", "",
      "MODEL.h5 OUT.onnx\n", "In Python and C++ any function: K.export_onnx, K::export_onnx.\n"},
     {"keras", keras_editions,
-     "enable|disable: whether Keras 1.0 to 2.1 takes us in this Python environment",
-     "enable disable", "[enable|disable]\n", "Without a word it says which of them is so.\n"},
+     "enable|disable: lets Keras 1.0 to 2.1 use Horngate in this Python environment, or not",
+     "enable disable", "[enable|disable]\n", "Without an argument, says which is in force.\n"},
     {"launch", launch, "-n RANKS PROGRAM ARGUMENTS..: a program as several ranks, on MPI",
      "-n -H --ssh --restarts --all-output --elastic",
      "-n RANKS [-H HOST:SLOTS,..] [--ssh PROGRAM] [--restarts K] [--all-output] [--elastic] "
      "PROGRAM ARGUMENTS..\n",
-     "-H            on these hosts, which have Horngate in the same folder; without it on this "
-     "one\n"
-     "--ssh         what reaches them: PROGRAM HOST COMMAND..; without it ssh\n"
+     "-H            runs on these hosts, each with Horngate in the same folder; default: this "
+     "host\n"
+     "--ssh         program that reaches them, called as PROGRAM HOST COMMAND..; default ssh\n"
      "--restarts K  when a rank fails, starts the program again, up to K times (HORNGATE_RESTART "
      "counts)\n"
-     "--all-output  shows what all ranks print; without it rank 0's, and the end of a rank that "
-     "fails\n"
+     "--all-output  shows what all ranks print; default: rank 0's, and the end of a failed "
+     "rank's standard error\n"
      "--elastic     the ranks that are left may go on when one is lost\n",
      true},
     {"comm", comm, "install|remove openmpi|mpich: gets an MPI library, removes it",
      "install remove openmpi mpich", "install openmpi|mpich [--force]\nremove openmpi|mpich\n",
-     "--force  installs again what is there already\n"
+     "--force  installs even if it is there already\n"
      "Libraries go to HORNGATE_HOME/comm; HORNGATE_HOME is $HOME/.horngate if it is not set.\n"},
     {"profile", profile, "PROGRAM ARGUMENTS.. or TRACE.json: where the time goes, as a table",
      "--json --top -o",
      "[--json] [--top N] [-o TRACE.json] PROGRAM ARGUMENTS..\n"
      "[--json] [--top N] TRACE.json\n",
-     "--json         for programs that read: JSON on standard output; what PROGRAM prints goes to "
+     "--json         JSON on standard output, for other programs; what PROGRAM prints goes to "
      "standard error\n"
-     "--top N        the N rows that took longest; without it 30, with --json all\n"
-     "-o TRACE.json  keeps the trace, which can be looked at in ui.perfetto.dev too\n",
+     "--top N        the N rows that took longest; default 30; all with --json\n"
+     "-o TRACE.json  keeps the trace; ui.perfetto.dev can show it\n",
      true},
     {"show", show,
      "MODEL.h5: the layers of a model that Keras or Horngate saved\nMODEL.h5 "
@@ -67,7 +68,7 @@ constexpr Command kCommands[] = {
      "--json", "MODEL.h5 [--json]\nMODEL.h5 PICTURE.html|svg|png|dot\n", kJson},
     {"check", check, "MODEL.h5: whether it can be loaded, and what it holds", "--json",
      "MODEL.h5 [--json]\n", kJson},
-    {"completion", completion, "bash: completion of these words, for eval in .bashrc", "bash",
+    {"completion", completion, "bash: prints the completion script, for eval in .bashrc", "bash",
      "bash\n", "In .bashrc: eval \"$(horngate completion bash)\"\n"},
 };
 
@@ -125,8 +126,8 @@ std::string usage() {
     if (std::string_view(c.words).find("--json") != std::string_view::npos)
       with_json += (with_json.empty() ? "" : ", ") + std::string(c.name);
   }
-  add("help", "this text; `horngate COMMAND --help` says more of a command");
-  return text + "With --json, for programs that read: " + with_json + ".\n";
+  add("help", "this text; `horngate COMMAND --help` says more about a command");
+  return text + "With --json, for other programs: " + with_json + ".\n";
 }
 
 }  // namespace horngate::cli

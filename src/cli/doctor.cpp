@@ -43,7 +43,7 @@ bool look_at_settings(Findings& findings) {
                             ", engine " + s.engine.name + " (from " + s.engine.source + ")"});
   } catch (const Error& e) {
     findings.push_back(
-        {State::wrong, "keras.json", e.what(), "Mend it, or remove it: then the defaults count."});
+        {State::wrong, "keras.json", e.what(), "Fix it, or remove it to use the defaults."});
     return false;
   }
   return true;
@@ -80,7 +80,8 @@ bool look_at_engines(Findings& findings) {
       absent += (absent.empty() ? "" : ", ") + e.name;
   }
   if (!is_known)
-    findings.push_back({State::wrong, "engine " + chosen, "there is none of that name", another});
+    findings.push_back(
+        {State::wrong, "engine " + chosen, "there is no engine of that name", another});
   if (!absent.empty())
     findings.push_back({State::ok, "more engines",
                         absent + ": not installed; `horngate engines install NAME` gets one"});

@@ -105,8 +105,8 @@ void look_at_environment(Findings& findings) {
         std::min_element(std::begin(kVariables), std::end(kVariables),
                          [&](auto a, auto b) { return distance(name, a) < distance(name, b); });
     findings.push_back(
-        {State::note, "environment", std::string(name) + " is set, and nobody reads it",
-         distance(name, *near) <= 3 ? "Is " + std::string(*near) + " meant?" : "Unset it."});
+        {State::note, "environment", std::string(name) + " is set, but nothing reads it",
+         distance(name, *near) <= 3 ? "Did you mean " + std::string(*near) + "?" : "Unset it."});
   }
   if (all_known)
     findings.push_back(
@@ -145,7 +145,7 @@ void look_at_python(Findings& findings) {
   const char* backend = std::getenv("KERAS_BACKEND");
   const std::string keras = "Keras " + text("keras");
   if (text("keras").rfind("3", 0) == 0)
-    findings.push_back({State::note, "keras", keras + " has no backends of other packages",
+    findings.push_back({State::note, "keras", keras + " cannot use backends from other packages",
                         "Horngate serves Keras 1.0 to 2.3.1: pip install keras==2.3.1."});
   else if (backend && std::strncmp(backend, "horngate", 8) == 0)
     findings.push_back({State::ok, "keras", keras + " on " + backend});

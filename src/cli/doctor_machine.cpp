@@ -30,7 +30,7 @@ void look_at_cpu(Findings& findings) {
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool sse4 = __builtin_cpu_supports("sse4.2");
-  const char* best = avx512 ? "AVX-512" : avx2 ? "AVX2" : sse4 ? "SSE4" : "SSE2 alone";
+  const char* best = avx512 ? "AVX-512" : avx2 ? "AVX2" : sse4 ? "SSE4" : "SSE2 only";
   findings.push_back({State::ok, "cpu", cpu_model() + ", " + best});
   if (!avx2)
     findings.back() = {State::note, "cpu",
@@ -38,8 +38,8 @@ void look_at_cpu(Findings& findings) {
                        "In a virtual machine, ask for the CPU of the host (QEMU: -cpu host)."};
   if (const char* set = std::getenv("HORNGATE_SIMD"); set && *set)
     findings.push_back({State::note, "instructions",
-                        std::string("HORNGATE_SIMD=") + set + " holds them back",
-                        "Unset it unless that is meant."});
+                        std::string("HORNGATE_SIMD=") + set + " limits the instructions used",
+                        "Unset it unless you want that."});
 }
 
 std::string short_number(double value) {
@@ -59,9 +59,9 @@ void look_at_threads(Findings& findings) {
     if (is_set) text += "; HORNGATE_NUM_THREADS is set";
     const bool too_many = c.threads > c.allowed || (c.quota > 0 && c.threads > c.quota + 1);
     if (too_many)
-      findings.push_back(
-          {State::note, "threads", text,
-           "More threads than CPUs wait for each other: unset HORNGATE_NUM_THREADS."});
+      findings.push_back({State::note, "threads", text,
+                          "With more threads than CPUs, threads wait for each other: unset "
+                          "HORNGATE_NUM_THREADS."});
     else
       findings.push_back({State::ok, "threads", text});
   } catch (const Error& e) {

@@ -61,10 +61,11 @@ int engines_list(const Arguments& arguments) {
   const bool only = !arguments.empty() && arguments[0] == "--only";
   const bool json = arguments == Arguments{"--json"};
   if (!arguments.empty() && !only && !json) {
-    std::fprintf(stderr,
-                 "horngate engines: \"%s\" is not known; write `horngate engines`, with --json, or "
-                 "`horngate engines install|remove|test NAME`.\n",
-                 arguments[0].c_str());
+    std::fprintf(
+        stderr,
+        "horngate engines: unknown argument \"%s\"; use `horngate engines`, with --json, or "
+        "`horngate engines install|remove|test NAME`.\n",
+        arguments[0].c_str());
     return 2;
   }
   if (only)

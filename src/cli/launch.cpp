@@ -153,8 +153,10 @@ class Run {
     // If a rank ends without telling MPI, some mpiruns end the others and still report success.
     for (int r = 0; r < options_.ranks; ++r)
       if (!ended_.count(r))
-        std::fprintf(stderr,
-                     "horngate launch: rank %d was ended before it could say how it ends.\n", r);
+        std::fprintf(
+            stderr,
+            "horngate launch: rank %d was killed before it could report how its program ended.\n",
+            r);
     return {1, false};
   }
 
@@ -206,8 +208,10 @@ int launch(const Arguments& arguments) {
     const Run::Ending ending =
         Run(launch_command(launcher, options, self), options, signals).wait();
     if (ending.is_interrupted || ending.code == 0 || run == options.restarts) return ending.code;
-    std::fprintf(stderr, "horngate launch: the program ended with code %d; start %d of %d.\n",
-                 ending.code, run + 2, options.restarts + 1);
+    std::fprintf(
+        stderr,
+        "horngate launch: the program ended with code %d; starting it again (start %d of %d).\n",
+        ending.code, run + 2, options.restarts + 1);
   }
 }
 

@@ -52,8 +52,9 @@ void check(LaunchOptions& o) {
   if (o.ranks == 0 || o.program.empty()) throw ValueError(usage("launch"));
   // Checked once here rather than by every rank; with other hosts, each rank finds out on its own.
   if (o.hosts.empty() && find_program(o.program[0]).empty())
-    throw ValueError("horngate launch: PROGRAM must be one that can be run; got \"" + o.program[0] +
-                     "\".");
+    throw ValueError(
+        "horngate launch: PROGRAM must be on PATH or the path of an executable file; got \"" +
+        o.program[0] + "\".");
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ Launcher find_launcher() {
   if (const std::string set = variable("HORNGATE_MPI"); !set.empty()) {
     found = program_near(set);
     if (found.empty())
-      throw ValueError("horngate launch: there is no mpirun near HORNGATE_MPI, which is " + set +
+      throw ValueError("horngate launch: found no bin/mpirun in or above HORNGATE_MPI=" + set +
                        ".");
   }
   if (found.empty()) found = program_at_home();
@@ -87,8 +87,7 @@ Launcher find_launcher() {
   if (found.empty())
     throw ValueError(
         "horngate launch: there is no mpirun. `horngate comm install openmpi` gets one; or put one "
-        "on "
-        "PATH, or name its folder in HORNGATE_MPI.");
+        "on PATH, or name its folder in HORNGATE_MPI.");
   const std::string version = output_of({found.string(), "--version"}).text;
   const auto says = [&](const char* text) { return version.find(text) != std::string::npos; };
   if (says("HYDRA") || says("MPICH") || says("Intel(R) MPI"))
@@ -96,9 +95,8 @@ Launcher find_launcher() {
   if (says("OpenRTE") || says("(Open MPI) 4.")) return {found.string(), Launcher::Kind::open_mpi_4};
   if (says("Open MPI") || says("PRRTE") || says("prterun"))
     return {found.string(), Launcher::Kind::open_mpi_5};
-  throw ValueError(
-      "horngate launch: " + found.string() +
-      " is neither Open MPI's nor MPICH's mpirun. Start the program with it by yourself.");
+  throw ValueError("horngate launch: " + found.string() +
+                   " is neither Open MPI's nor MPICH's mpirun. Start the ranks with it yourself.");
 }
 
 std::vector<std::string> launch_command(const Launcher& launcher, const LaunchOptions& options,

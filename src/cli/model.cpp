@@ -138,13 +138,13 @@ int check(const Arguments& given) {
     print(all);
     return 0;
   }
-  std::printf("%s: whole. %s \"%s\", %zu layers, %lld parameters", arguments[0].c_str(),
+  std::printf("%s: complete. %s \"%s\", %zu layers, %lld parameters", arguments[0].c_str(),
               model.class_name().c_str(), model.name().c_str(), model.layers().size(),
               static_cast<long long>(model.count_params()));
   if (!model.is_compiled())
     std::printf("; not compiled.\n");
   else
-    std::printf("; compiled with %s, %zu variables of its state.\n",
+    std::printf("; compiled with %s (%zu state variables).\n",
                 model.optimizer().class_name().c_str(), model.optimizer().weights().size());
   return 0;
 }

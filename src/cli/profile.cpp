@@ -111,7 +111,7 @@ void print_table(const Profile& p, size_t top) {
   if (p.rows.size() > top) std::printf("and %zu more (--top)\n", p.rows.size() - top);
   std::printf(
       "\ntotal %.3f ms. The limit of this machine, %d thread%s, measured now: %.0f GFLOP/s in "
-      "registers, %.1f GB/s copied. More than 100%% is work out of the caches.\n",
+      "registers, %.1f GB/s copied. More than 100%% means that the data was in the caches.\n",
       p.total * 1e-3, p.threads, p.threads == 1 ? "" : "s", p.limits.flops * 1e-9,
       p.limits.bandwidth * 1e-9);
   if (p.dropped != "0") std::printf("%s bars did not fit into the trace.\n", p.dropped.c_str());
@@ -184,7 +184,7 @@ int profile(const Arguments& arguments) {
     else if (option == "--top" && has_value && std::atoi(arguments[at + 1].c_str()) > 0)
       top = static_cast<size_t>(std::atoi(arguments[++at].c_str()));
     else
-      throw ValueError("horngate profile: wrong option \"" + option + "\".\n" + usage("profile"));
+      throw ValueError("horngate profile: invalid option \"" + option + "\".\n" + usage("profile"));
   }
   if (at == arguments.size()) throw ValueError(usage("profile"));
   const Arguments command(arguments.begin() + static_cast<int64_t>(at), arguments.end());

@@ -49,7 +49,7 @@ class Stream {
  public:
   Stream(FILE* to, int rank, bool is_shown, bool has_prefix)
       : to_(to), rank_(rank), is_shown_(is_shown), has_prefix_(has_prefix) {
-    if (pipe2(ends_, O_CLOEXEC) != 0) throw RuntimeError("horngate rank: no pipe.");
+    if (pipe2(ends_, O_CLOEXEC) != 0) throw RuntimeError("horngate rank: cannot make a pipe.");
   }
   int inner() const { return ends_[1]; }
   int fd() const { return ends_[0]; }
@@ -110,7 +110,7 @@ class Ready {
   Ready() {
     struct stat is = {};
     if (pipe2(ends_, O_NONBLOCK) != 0 || fstat(ends_[1], &is) != 0)
-      throw RuntimeError("horngate rank: no pipe.");
+      throw RuntimeError("horngate rank: cannot make a pipe.");
     fcntl(ends_[0], F_SETFD, FD_CLOEXEC);
     setenv("HG_RANK_READY", (std::to_string(ends_[1]) + ":" + std::to_string(is.st_ino)).c_str(),
            1);
@@ -192,7 +192,7 @@ void linger(int signals, pid_t parent) {
 int rank(const Arguments& arguments) {
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   if (dashes == arguments.end() || dashes + 1 == arguments.end())
-    throw ValueError("horngate rank: is started by `horngate launch`.");
+    throw ValueError("horngate rank: only `horngate launch` can start this.");
   const auto has = [&](const char* word) {
     return std::find(arguments.begin(), dashes, word) != dashes;
   };

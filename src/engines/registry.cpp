@@ -117,7 +117,7 @@ auto guarded(std::string_view engine, const char* function, F&& f) -> decltype(f
 
 std::string text_in(const hg_status& status) {
   const std::string text(status.text, strnlen(status.text, sizeof status.text));
-  return text.empty() ? "it does not say why." : text;
+  return text.empty() ? "no reason given." : text;
 }
 
 Engine open_api(const hg_engine_api* api, const std::string& name, const std::string& path) {
@@ -327,7 +327,8 @@ bool evaluate(const Graph& graph, std::span<const Array> in, Array& out) {
   bool is_done = false;
   try {
     executable = native.compile(graph);
-    const hg_run alone{sizeof(hg_run), native.threads, nullptr, [](void*, int, const char*) {}, nullptr};
+    const hg_run alone{sizeof(hg_run), native.threads, nullptr, [](void*, int, const char*) {},
+                       nullptr};
     native.run(executable, list.data(), &results, &alone);
     is_done = true;
   } catch (const Error&) {  // the run will report it, with its place

@@ -264,7 +264,7 @@ GradientReport explain_gradient_of(const Tensor& loss, const Tensor& target) {
   }
   if (f.is_zero && !f.zeros.empty())
     return {Kind::zero, reason_text(f.zeros, " passes on zero", reason_for_zero(*f.zeros[0]),
-                                    "Other paths meet", target)};
+                                    "Other paths also pass", target)};
   const size_t n = f.on_the_way;
   std::string text = text_of("it flows from the loss to ", called(target), " through ", n,
                              n == 1 ? " node." : " nodes.");

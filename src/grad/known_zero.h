@@ -7,7 +7,7 @@
 
 namespace horngate {
 
-/// Answers for the tensors of one graph; remembers what it found. What it does not know counts as not zero, a product
+/// Answers for the tensors of one graph; remembers what it found. What it does not know counts as not zero; a product
 /// with zero counts as zero, although NaN and infinities make it NaN.
 class KnownZero {
  public:

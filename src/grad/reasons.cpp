@@ -5,7 +5,7 @@ namespace horngate {
 namespace {
 
 constexpr const char* kStraightThrough =
-    "To train through it, let gradients pass by: x + stop_gradient(y - x) has the value of y and "
+    "To train through it, let gradients bypass it: x + stop_gradient(y - x) has the value of y and "
     "the "
     "derivative of x";
 
@@ -36,7 +36,7 @@ Reason reason_for_none(const Node& node) {
     case Prim::floordiv:
     case Prim::round: return {"it is flat between its jumps", kStraightThrough};
     case Prim::stop_gradient:
-      return {"that is what it is for", "Leave it out where the gradient is wanted"};
+      return {"blocking gradients is its purpose", "Leave it out where the gradient is wanted"};
     case Prim::cast:
       return {"integers and bool have no derivative", "Compute the loss from the floats before it"};
     case Prim::shape_of:
@@ -45,14 +45,15 @@ Reason reason_for_none(const Node& node) {
     case Prim::random_normal:
     case Prim::random_truncated_normal:
     case Prim::random_bernoulli:
-      return {"random numbers do not depend on what they are drawn for",
+      return {"random numbers do not depend on the arguments",
               "Scale and shift them afterwards: mean + stddev * random_normal(shape)"};
     case Prim::assign:
       return {"an update changes a variable and is no part of the loss",
               "Compute the loss from the value that the update takes"};
     case Prim::ctc_greedy:
     case Prim::ctc_beam: return {"decoding gives labels", "Train with ctc_batch_cost"};
-    case Prim::ctc_loss: return {"labels and lengths are data", "Differentiate by the predictions"};
+    case Prim::ctc_loss:
+      return {"labels and lengths are data", "Differentiate with respect to the predictions"};
     case Prim::sparse_dot:
     case Prim::to_dense:
     case Prim::sparse_concat:
@@ -65,7 +66,7 @@ Reason reason_for_none(const Node& node) {
     case Prim::pool_grad:
     case Prim::ctc_loss_grad:
       return {"its second derivative is zero", "Use a smooth function, such as average pooling"};
-    default: return {"nothing flows back to this argument of it", "Compute the loss without it"};
+    default: return {"it passes no gradient to this argument", "Compute the loss without it"};
   }
 }
 
@@ -75,12 +76,13 @@ Reason reason_for_zero(const Node& node) {
     case Prim::mul:
     case Prim::div:
     case Prim::dot_general:
-    case Prim::conv: return {"the other operand is a constant zero", "Look where that comes from"};
+    case Prim::conv:
+      return {"the other operand is a constant zero", "Find out where that comes from"};
     case Prim::cond:
     case Prim::select:
     case Prim::phase:
       return {"no branch of it passes anything on",
-              "Look whether the branches use the tensor differentiably"};
+              "Check whether the branches use the tensor differentiably"};
     default: return {"its derivative is zero", "Compute the loss without it"};
   }
 }

@@ -216,7 +216,7 @@ template HORNGATE_API uint32_t Array::item_as() const;
 template HORNGATE_API uint64_t Array::item_as() const;
 
 int64_t Array::offset_of(const Ints& at) const {
-  check<TypeError>(!sparse_, "array", "a sparse array has no elements by position.");
+  check<TypeError>(!sparse_, "array", "elements of a sparse array cannot be read by position.");
   check<IndexError>(defined() && at.size() == ndim(), "array", "an element of shape ", shape(),
                     " needs ", ndim(), " positions; got ", at.size(), ".");
   int64_t offset = 0;

@@ -67,7 +67,7 @@ FunctionImpl::FunctionImpl(const Tensors& inputs, const Tensors& outputs, const 
       in.name = t.name();
       in.is_phase = t.node()->prim == Prim::learning_phase;
       check(in.is_phase || seen.emplace(t.node(), t.index()).second, name_, "input ",
-            inputs_.size(), " \"", in.name, "\" stands among the inputs twice.");
+            inputs_.size(), " \"", in.name, "\" is among the inputs twice.");
     }
     inputs_.push_back(in);
     fed.push_back(in.is_phase ? Tensor()

@@ -311,7 +311,7 @@ std::vector<Partition> make_probes(const Graph& graph, const std::vector<TensorT
       const std::vector<ValueId> outputs = g.outputs;
       probes.push_back(partition(extract(std::move(g), outputs), engine));
     } catch (const Error& e) {
-      log_text("compile", text_of("open sizes do not go together: ", e.what(), "\n"));
+      log_text("compile", text_of("cannot plan for other sizes: ", e.what(), "\n"));
     }
   }
   return probes;

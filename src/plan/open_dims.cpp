@@ -79,7 +79,7 @@ class Opener {
     for (size_t i = 0; i < g.values.size(); ++i) {
       const TensorType &x = a_.values[i], &y = b_.values[i];
       if (x.dtype != y.dtype || x.sparse != y.sparse || x.shape.ndim() != y.shape.ndim())
-        return no("other types for other sizes");
+        return no("types that differ for other sizes");
       if (x.shape == y.shape) continue;
       TensorType open = x;
       for (size_t k = 0; k < x.shape.ndim(); ++k)

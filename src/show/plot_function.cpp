@@ -142,7 +142,7 @@ FunctionGraph graph_of(const std::vector<Tensor>& inputs, const std::vector<Tens
     names->push_back(t.defined() ? t.name() : "nothing");
   }
   for (const Tensor& t : outputs)
-    check(t.defined(), kName, "an output is empty (a gradient that is None?).");
+    check(t.defined(), kName, "an output is empty; perhaps it is a gradient that is None.");
   for (const Update& u : updates)
     if (u.op().defined()) ops.push_back(u.op());
   return to_function_graph(fed, outputs, ops);

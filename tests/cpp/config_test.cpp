@@ -370,7 +370,7 @@ TEST_F(Config, EngineOptions) {
     write(wrong);
     EXPECT_NE(error_of([] {
                 (void)read_settings();
-              }).find("line 1: engine_options must hold names of engines and for each its options"),
+              }).find("line 1: engine_options must map names of engines to their options"),
               std::string::npos)
         << wrong;
     EXPECT_EQ(contents(), wrong);

@@ -56,8 +56,7 @@ TEST(Distributed, WrongCallsAreNamed) {
   EXPECT_EQ(error_of([] { (void)broadcast(Array(1.f), 3); }),
             "broadcast: root must be in [0, 1); got 3.");
   EXPECT_EQ(error_of([] { (void)host(-1); }), "host: rank must be in [0, 1); got -1.");
-  EXPECT_EQ(error_of([] { shrink(); }),
-            "shrink: no rank is lost, so there is nobody to go on without.");
+  EXPECT_EQ(error_of([] { shrink(); }), "shrink: no rank was lost, so there is nothing to shrink.");
   const Variable w = variable(Array::of({1.f, 2.f}));
   EXPECT_EQ(error_of([&] { broadcast_variables({w}, 1); }),
             "broadcast: root must be in [0, 1); got 1.");

@@ -36,7 +36,7 @@ TEST(ExplainGradient, NamesWhatCutsThePath) {
       {sum(cast(greater(f, 0.0), DType::float32)), "greater", "true or false"},
       {sum(cast(cast(f, DType::int32), DType::float32)), "cast",
        "integers and bool have no derivative"},
-      {sum(stop_gradient(f * f)), "stop_gradient", "that is what it is for"},
+      {sum(stop_gradient(f * f)), "stop_gradient", "blocking gradients is its purpose"},
       {sum(round(f)), "round", "flat between its jumps"},
       {sum(update(w, w * 2.0)), "update", "an update changes a variable"},
   };

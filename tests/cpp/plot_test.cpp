@@ -46,7 +46,7 @@ TEST(PlotFunction, SaysWhatIsWrong) {
   EXPECT_EQ(error_of<ValueError>([&] { plot_function(Function(), "f.dot"); }),
             "plot_function: the function is empty.");
   EXPECT_EQ(error_of<ValueError>([&] { plot_function({x}, {Tensor()}, {}, "f.dot"); }),
-            "plot_function: an output is empty (a gradient that is None?).");
+            "plot_function: an output is empty; perhaps it is a gradient that is None.");
   EXPECT_EQ(error_of<ValueError>([&] { (void)function_picture({x}, {x}, {}, "gif"); }),
             "plot_function: format must be \"dot\", \"svg\" or \"html\"; got \"gif\".");
 }

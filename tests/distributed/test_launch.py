@@ -86,7 +86,9 @@ def test_restarts(library):
     script = "echo start $HORNGATE_RESTART; [ $rank = 0 ] || [ $HORNGATE_RESTART = 2 ] || { sleep 0.5; exit 1; }"
     code, text = run(library, 2, *shell(script), options=("--restarts", "2"))
     assert code == 0 and re.findall(r"^start (\d)", text, re.M) == ["0", "1", "2"], text
-    assert "horngate launch: the program ended with code 1; start 3 of 3." in text
+    assert (
+        "horngate launch: the program ended with code 1; starting it again (start 3 of 3)." in text
+    )
     code, text = run(library, 2, *shell(script), options=("--restarts", "1"))
     assert code == 1 and re.findall(r"^start (\d)", text, re.M) == ["0", "1"], text
 
@@ -213,13 +215,13 @@ def test_no_mpi():
         "name its folder in HORNGATE_MPI.\n"
     )
     text = said("-n", "2", "/bin/true", HORNGATE_MPI="/nowhere")
-    assert text == "horngate launch: there is no mpirun near HORNGATE_MPI, which is /nowhere.\n"
+    assert text == "horngate launch: found no bin/mpirun in or above HORNGATE_MPI=/nowhere.\n"
 
 
 def test_a_program_that_does_not_exist():
     text = said("-n", "2", "no-such-program", PATH="/usr/bin")
     assert text == (
-        'horngate launch: PROGRAM must be one that can be run; got "no-such-program".\n'
+        'horngate launch: PROGRAM must be on PATH or the path of an executable file; got "no-such-program".\n'
     )
 
 

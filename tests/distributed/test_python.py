@@ -23,7 +23,7 @@ def run_python(library, ranks, *words, **more):
 
 def ends_with(expected, code, text, library):
     """Whether a program ended so. MPICH's mpiexec may kill ranks that are about to end: it gives their code, or nobody does."""
-    is_killed = code == 9 or (code == 1 and "was ended before it could say how" in text)
+    is_killed = code == 9 or (code == 1 and "was killed before it could report how" in text)
     return code == expected or (library == "mpich5" and is_killed)
 
 

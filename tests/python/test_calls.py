@@ -70,7 +70,7 @@ def counted():
 def test_a_variable_is_not_set_inside_of_the_call_that_updates_it():
     n, f = counted()
     with PrintedTo(lambda text: K.set_value(n, 50.0)):
-        with pytest.raises(RuntimeError, match="is updated by the call in which this thread is"):
+        with pytest.raises(RuntimeError, match="is being updated by a call on this thread"):
             f([])
     assert K.get_value(n) == 0
     other = K.variable(0.0)

@@ -47,9 +47,9 @@ def test_doctor_finds_what_is_wrong(tmp_path):
     found, code = findings(KERAS_HOME=str(tmp_path), KERAS_BACKEND="")
     state, text, remedy = found["keras.json"]
     assert (code, state) == (1, "wrong") and "float12" in text
-    assert remedy == "Mend it, or remove it: then the defaults count."
+    assert remedy == "Fix it, or remove it to use the defaults."
     found, code = findings(KERAS_BACKEND="abacus")
-    assert code == 1 and found["engine abacus"][:2] == ("wrong", "there is none of that name")
+    assert code == 1 and found["engine abacus"][:2] == ("wrong", "there is no engine of that name")
     found, code = findings(HORNGATE_NUM_THREADS="many")
     assert code == 1 and found["threads"][0] == "wrong"
     assert "must be a whole number" in found["threads"][1]
@@ -89,8 +89,8 @@ def test_doctor_gives_hints(tmp_path):
     found, code = findings(HORNGATE_NUM_THREAD="2")
     assert found["environment"] == (
         "note",
-        "HORNGATE_NUM_THREAD is set, and nobody reads it",
-        "Is HORNGATE_NUM_THREADS meant?",
+        "HORNGATE_NUM_THREAD is set, but nothing reads it",
+        "Did you mean HORNGATE_NUM_THREADS?",
     )
     assert code == 0  # notes are no faults
     found, _ = findings(HORNGATE_NUM_THREADS="1000", HORNGATE_PYTHON=str(tmp_path / "none"))

@@ -93,7 +93,7 @@ def test_another_version(tmp_path):
 def test_an_installation_that_is_not_whole(tmp_path):
     site = fake_environment(tmp_path, "1.0.5")
     (site / "numpy" / "__init__.py").unlink()
-    assert f"the installation in {tmp_path} is not whole." in refusal(tmp_path)
+    assert f"the installation in {tmp_path} is incomplete." in refusal(tmp_path)
 
 
 def test_a_worker_that_does_not_start(tmp_path):

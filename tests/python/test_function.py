@@ -18,7 +18,7 @@ def test_list_in_list_out():
 def test_an_input_stands_once():
     x, v = K.placeholder((2,), name="x"), K.variable(1.0)
     for twice in ([x, x], [v, x, v]):
-        with pytest.raises(ValueError, match="function: input . .* stands among the inputs twice"):
+        with pytest.raises(ValueError, match="function: input . .* is among the inputs twice"):
             K.function(twice, [x * 2])
     phase = K.learning_phase()
     K.function([x, phase, phase], [K.in_train_phase(x, x + 1)])([[1, 2], 0, 0])

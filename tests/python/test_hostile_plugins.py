@@ -73,7 +73,7 @@ CODE = {
     "no version": ({"MAIN": "api.version = nullptr;"}, "has no name or no version"),
     "open throws": ({"OPEN": 'throw std::logic_error("shut");'}, "its function open threw"),
     "open fails": ({"OPEN": 'return fail(s, 5, "closed today");'}, "opened: closed today"),
-    "open fails without a word": ({"OPEN": "return 1;"}, "opened: it does not say why."),
+    "open fails without a word": ({"OPEN": "return 1;"}, "opened: no reason given."),
     "open fails without an end": (
         {"OPEN": "std::memset(s->text, 'x', sizeof s->text); return 1;"},
         "opened: xxxx",
@@ -85,11 +85,11 @@ CODE = {
         {"COMPILE": 'return fail(s, 99, "too odd");'},
         "RuntimeError: too odd",
     ),
-    "compile fails without a word": ({"COMPILE": "return 1;"}, "its function compile failed: it"),
+    "compile fails without a word": ({"COMPILE": "return 1;"}, "its function compile failed: no"),
     "run throws": ({"RUN": 'throw std::out_of_range("far");'}, "its function run threw"),
     "run throws a text": ({"RUN": 'throw "text";'}, "something other than a std::exception"),
     "run fails": ({"RUN": 'return fail(s, 3, "index 9");'}, "IndexError: index 9"),
-    "run fails without a word": ({"RUN": "return 1;"}, "its function run failed: it does not"),
+    "run fails without a word": ({"RUN": "return 1;"}, "its function run failed: no reason"),
     "a result of another size": ({"RUN": "out[0]->bytes = 4;"}, "does not have the requested size"),
     "a result that is taken away": ({"RUN": "out[0]->data = nullptr;"}, "has no memory for its 24"),
     "no memory is given": ({**GIVES}, "has no memory for its 24 bytes"),
@@ -142,7 +142,7 @@ CODE |= {
     ),
     "copy throws": (own("", "throw 1;"), "its function copy threw"),
     "copy fails": (own("", 'return fail(s, 5, "no way in");'), "RuntimeError: no way in"),
-    "copy fails without a word": (own("", "return 1;"), "its function copy failed: it does not"),
+    "copy fails without a word": (own("", "return 1;"), "its function copy failed: no reason"),
 }
 CODE["no name after open"] = ({"OPEN": "take_name();"}, "has no name or no version")
 

@@ -113,6 +113,6 @@ def test_constants_are_not_fed(make):
     with pytest.raises(ValueError) as caught:
         K.function([x, c], [x * 2])
     assert str(caught.value) == (
-        "function: input 1 is a constant, of which the graph may have used the value already. "
+        "function: input 1 is a constant, and the graph may already use its value. "
         "To feed it, make it a placeholder or a variable."
     )

@@ -105,7 +105,7 @@ def test_a_program_that_fails_keeps_its_code(horngate):
     "arguments, text",
     [
         ([], "usage: horngate profile"),
-        (["--wrong"], 'wrong option "--wrong"'),
+        (["--wrong"], 'invalid option "--wrong"'),
         (["none.json"], 'there is no trace "none.json"'),
         (["/no/such/program"], 'cannot run "/no/such/program": No such file or directory.'),
         (["true"], '"true" ended with code 0 and ran nothing on Horngate.'),

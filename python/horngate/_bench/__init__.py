@@ -1,1 +1,1 @@
-"""`horngate bench`: a minute's check of this machine, beside NumPy and what else is installed."""
+"""`horngate bench`: times this machine for about a minute, beside NumPy and other installed libraries."""

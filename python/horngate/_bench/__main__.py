@@ -34,9 +34,9 @@ def parsed(arguments):
         description="Times a few computations beside what else is installed; longer bars are faster.",
     )
     parser.add_argument("--json", action="store_true", help="figures for programs")
-    parser.add_argument("--only", nargs="+", choices=CASES, metavar="CASE", help="some cases")
+    parser.add_argument("--only", nargs="+", choices=CASES, metavar="CASE", help="only these cases")
     parser.add_argument(
-        "--seconds", type=float, default=60, help="for all of it, about (default 60)"
+        "--seconds", type=float, default=60, help="about how long it may take in all (default 60)"
     )
     parser.add_argument("--list", action="store_true", help="the cases and contenders, and no more")
     parser.add_argument("--limits", help=argparse.SUPPRESS)  # what the command measured

@@ -26,7 +26,7 @@ def usage(kind):
        horngate {kind} remove NAME..
 Names: {", ".join(KINDS[kind])}. They are put into HORNGATE_HOME/{kind} (HORNGATE_HOME is $HOME/.horngate
 if it is not set), in the versions that Horngate was tested with. Files come from the index that pip is
-configured for. --force installs again what is there already."""
+configured for. --force installs even if it is there already."""
 
 
 def install(name, force=False):

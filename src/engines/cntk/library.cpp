@@ -58,7 +58,7 @@ void check_files(const std::string& folder) {
 /// Stand-ins, beside this plug-in, for the MPI libraries that CNTK names but does not need here.
 void load_stand_ins() {
   const std::filesystem::path own = engines::own_folder();
-  if (own.empty()) throw std::runtime_error("the plug-in does not know where it is.");
+  if (own.empty()) throw std::runtime_error("cannot find the plug-in's own folder.");
   for (const char* file : {"libmpi.so.12", "libmpi_cxx.so.1"})
     if (!dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) &&
         !dlopen((own / "cntk" / file).c_str(), RTLD_NOW | RTLD_LOCAL))

@@ -314,7 +314,7 @@ void Executable::Compiler::verify_steps(const char* pass) const {
     const auto same_types = [&](const auto& now, const auto& before) {
       require(std::equal(now.begin(), now.end(), before.begin(), before.end(),
                          [&](auto v, auto b) { return g_->values[v] == given_.values[b]; }),
-              "the graph takes or gives other types");
+              "the types of the graph's inputs or outputs have changed");
     };
     same_types(g_->inputs, given_.inputs);
     same_types(g_->outputs, given_.outputs);
@@ -331,7 +331,8 @@ void Executable::Compiler::verify_steps(const char* pass) const {
       require(made[alias_of_[v]], "step ", s, " (", exe_.steps_[s].name, ") reads value ", v,
               ", which no step before it makes");
     for (ValueId v : values.out) {
-      require(alias_of_[v] == v, "step ", s, " makes value ", v, ", which is another's");
+      require(alias_of_[v] == v, "step ", s, " makes value ", v,
+              ", which lies in another value's memory");
       made[v] = 1;
     }
     if (s >= pending_.size() || pending_[s].sets.empty()) continue;

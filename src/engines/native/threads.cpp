@@ -166,7 +166,7 @@ Pool* pool(int workers) {
   if (p->workers() < workers) {
     try {
       warn(text_of("threads: ", workers + 1, " were requested, but the system provides ",
-                   p->workers() + 1, "; calls use those."));
+                   p->workers() + 1, "; Horngate uses those."));
     } catch (...) {  // then there is no warning; the loop itself needs no memory
     }
   }

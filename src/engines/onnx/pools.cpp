@@ -38,7 +38,8 @@ Value one_over_count(Builder& b, int32_t dtype, const Windows& w, const Ints& sp
 }
 
 void check_float(const Value& x) {
-  if (x.dtype != HG_FLOAT32 && x.dtype != HG_FLOAT64) throw Unsupported("for floats only");
+  if (x.dtype != HG_FLOAT32 && x.dtype != HG_FLOAT64)
+    throw Unsupported("it is supported only for floats");
 }
 
 void pool(Op& op) {

@@ -88,7 +88,8 @@ void extreme(Op& op) {
   const Ints axes = op.ints("axes");
   const bool keepdims = op.number("keepdims") != 0;
   if (is_empty(x)) {
-    if (!is_float(x.dtype)) throw Unsupported("there are no integers to reduce");
+    if (!is_float(x.dtype))
+      throw Unsupported("x has no elements, and integers have no infinity to give");
     return op.set(0, b.full(x.dtype, op.dims(0), -sign * std::numeric_limits<double>::infinity()));
   }
   Value y = b.reduce(op_name, x, axes, keepdims);

@@ -59,7 +59,7 @@ std::string fault_of(const fs::path& environment) {
         return environment.string() + " has Theano " + version + "; this engine drives Theano " +
                kVersion + "." + kAdvice;
       if (!is_there(site / "theano" / "__init__.py") || !is_there(site / "numpy" / "__init__.py"))
-        return "the installation in " + environment.string() + " is not whole." + kAdvice;
+        return "the installation in " + environment.string() + " is incomplete." + kAdvice;
       return "";
     }
   }

@@ -79,7 +79,7 @@ int spawn(const Installation& where, int socket, int log, pid_t* pid) {
 std::unique_ptr<Process> Process::start(const Installation& where, std::string& why) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-    why = std::string("no socket for the worker: ") + std::strerror(errno) + ".";
+    why = std::string("cannot make a socket for the worker: ") + std::strerror(errno) + ".";
     return nullptr;
   }
   std::unique_ptr<Process> p(new Process);

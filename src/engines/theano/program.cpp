@@ -258,7 +258,7 @@ void WorkerGraph::make_memory() {
   void* map = MAP_FAILED;
   if (fd_ >= 0 && ftruncate(fd_, static_cast<off_t>(capacity_)) == 0)
     map = mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
-  if (map == MAP_FAILED) throw std::runtime_error("no shared memory: out of memory");
+  if (map == MAP_FAILED) throw std::runtime_error("out of memory: cannot get shared memory");
   map_ = static_cast<char*>(map);
   mapped_ = capacity_;
 }

@@ -65,7 +65,7 @@ Results::Results(size_t bytes_of_a_set)
     map = mmap(nullptr, kSets * set_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
   if (map == MAP_FAILED) {
     close_file();
-    throw std::runtime_error("no shared memory: out of memory");
+    throw std::runtime_error("out of memory: cannot get shared memory");
   }
   map_ = static_cast<char*>(map);
   ForkGuard& guard = ForkGuard::get();

@@ -42,7 +42,8 @@ uint64_t new_generation() {
   return uint64_t{static_cast<uint32_t>(getpid())} << 32 | ++count;
 }
 
-bool is_stopped(const hg_run* run) { return run->stopped && run->stopped(run->ctx); }
+/// What is asked outside of runs has no run.
+bool is_stopped(const hg_run* run) { return run && run->stopped && run->stopped(run->ctx); }
 
 /// What the worker is compiling. For a large graph that takes minutes, and silence would look like a hang: after some
 /// seconds a line says what is going on.
@@ -170,7 +171,7 @@ int Worker::ask(char letter, const WorkerGraph& program, const std::string& text
   fds.insert(fds.end(), memory.begin(), memory.end());
   if (fds[0] < 0)
     return engines::fail(status, HG_RUNTIME_ERROR,
-                         "engine theano: no shared memory: out of memory.");
+                         "engine theano: out of memory: cannot get shared memory.");
   const Request request{.letter = letter, .id = program.id};
   const bool sent =
       process_->send(&request, sizeof request) &&

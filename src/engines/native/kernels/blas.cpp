@@ -178,7 +178,7 @@ void prepare(int64_t products) {
 void check_sizes(const char* primitive, std::initializer_list<int64_t> sizes) {
   for (const int64_t size : sizes)
     check<RuntimeError>(size <= INT32_MAX, primitive,
-                        "matrices must have less than 2147483648 rows, ",
+                        "matrices must have fewer than 2147483648 rows, ",
                         "columns and elements per row; got ", size, ".");
 }
 

@@ -172,7 +172,7 @@ class OnednnConv final : public Kernel {
   void pack(size_t, const void* from, void* to, void* scratch) override {
     const bool ok = pack_weights(static_cast<const float*>(from), static_cast<char*>(to),
                                  static_cast<char*>(scratch) + slots_offset_);
-    invariant(ok, "oneDNN could not pack the weights of a convolution.");
+    invariant(ok, "oneDNN could not pack the weights of a convolution");
   }
   void use_packed(size_t) override { is_packed_ = true; }
 
@@ -362,7 +362,7 @@ void OnednnConv::run(const void* const* in, void* const* out, RunContext& contex
       ok = run_pieces(a, nullptr, nullptr, b, scratch) && finish_weights(r, scratch);
       break;
   }
-  invariant(ok, "oneDNN could not run a convolution that it had accepted.");
+  invariant(ok, "oneDNN could not run a convolution that it had accepted");
 }
 
 /// Cases in which our own kernels are faster; measured on Zen 4.

@@ -72,7 +72,7 @@ class ThroughFloat final : public Kernel {
 
  private:
   std::vector<TensorType> convert(std::span<const TensorType> types, std::vector<Converted>& to) {
-    invariant(types.size() <= kMaxOperands, "too many operands for a conversion to float32.");
+    invariant(types.size() <= kMaxOperands, "too many operands for a conversion to float32");
     std::vector<TensorType> wide(types.begin(), types.end());
     for (TensorType& t : wide) {
       Converted c;
