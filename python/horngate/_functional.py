@@ -158,7 +158,7 @@ def map_fn(
     fn: Callable[[Any], Any],
     elems: TensorLike | Sequence[TensorLike],
     name: str | None = None,
-    dtype: DType | Sequence[DType] | None = None,
+    dtype: DType | Sequence[DType | None] | None = None,
 ) -> Any:
     """Applies a function to each element along the first axis and stacks the results.
 
@@ -167,8 +167,8 @@ def map_fn(
         elems: tensor; or a tuple of tensors or arrays, or a list with one among them, and then fn
             takes such a tuple or list of elements. Tuples and lists may be in each other.
         name: string.
-        dtype: element type of the results, or a tuple or list with one for each; None: what fn
-            gives.
+        dtype: element type of the results, or a tuple or list with one for each; None, also in such
+            a tuple: what fn gives.
 
     Returns:
         The results stacked, in the tuples and lists that fn gives.
@@ -196,7 +196,7 @@ def map_fn(
         if len(dtypes) != len(results):
             wanted = f"one entry for each of the {len(results)} results of fn"
             raise ValueError(f"map_fn: dtype must have {wanted}; got {dtype!r}.")
-        results = [_hg.cast(result, wanted) for result, wanted in zip(results, dtypes)]
+        results = [r if d is None else _hg.cast(r, d) for r, d in zip(results, dtypes)]
     return _packed_like(made, iter(results))
 
 

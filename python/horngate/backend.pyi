@@ -404,7 +404,7 @@ def map_fn(
     fn: Callable[[Any], Any],
     elems: TensorLike | Sequence[TensorLike],
     name: str | None = None,
-    dtype: DType | Sequence[DType] | None = None,
+    dtype: DType | Sequence[DType | None] | None = None,
 ) -> Any: ...
 def max(
     x: TensorLike, axis: int | Sequence[int] | None = None, keepdims: bool = False

@@ -263,6 +263,41 @@ nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* 
   return result;
 }
 
+nb::object exact_integers(nb::handle value, const char* function, Array* view) {
+  const bool is_array = PyArray_Check(value.ptr());
+  if (is_array && PyArray_TYPE(reinterpret_cast<PyArrayObject*>(value.ptr())) != NPY_OBJECT)
+    return {};
+  if (!is_array && !holds_integers(value.ptr())) return {};
+  const nb::object modulo = exact_integers(value.ptr(), DType::uint64);
+  if (!modulo.is_valid()) return {};
+  nb::object result = exact_integers(value.ptr(), {});
+  if (!result.is_valid()) {
+    // Those that int64 has are the ones that are equal to their last 64 bits.
+    const nb::object objects = nb::steal(PyArray_FromAny(
+        value.ptr(), PyArray_DescrFromType(NPY_OBJECT), 0, 0, NPY_ARRAY_CARRAY_RO, nullptr));
+    if (!objects.is_valid()) nb::raise_python_error();
+    view_of(modulo.ptr(), view);
+    auto* const* items = static_cast<PyObject* const*>(
+        PyArray_DATA(reinterpret_cast<PyArrayObject*>(objects.ptr())));
+    for (int64_t i = 0; i < view->size(); ++i) {
+      int overflow = 0;
+      const nb::object number = nb::steal(PyNumber_Index(items[i]));
+      if (!number.is_valid()) nb::raise_python_error();
+      PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+      if (!overflow) continue;
+      std::string shown = repr_of(value);
+      if (shown.size() > 100) shown = "an object of type " + type_name_of(value);
+      throw ValueError(std::string(function) +
+                       ": integers beside a tensor of integers must all be in int64, or all in "
+                       "uint64; got " +
+                       shown + ".");
+    }
+    result = nb::steal(to_ndarray(view->cast(DType::int64)));
+  }
+  view_of(result.ptr(), view);
+  return result;
+}
+
 Array array_from(nb::handle value, std::optional<DType> dtype, const char* function) {
   Array view;
   const nb::object object = as_ndarray(value, dtype, function, &view);

@@ -25,7 +25,11 @@ bool borrow_array(PyObject* object, Array* out);
 nb::object as_ndarray(nb::handle value, std::optional<DType> dtype, const char* function,
                       Array* view);
 
-/// The same as an Array that holds the object, cast to `dtype`.
+/// Integers alone, in lists or arrays of objects, in a dtype that has all of them: int64 or uint64.
+/// ValueError if neither has; an invalid object for anything else.
+nb::object exact_integers(nb::handle value, const char* function, Array* view);
+
+/// What as_ndarray gives as an Array that holds the object, cast to `dtype`.
 Array array_from(nb::handle value, std::optional<DType> dtype, const char* function);
 
 /// ValueError for a list that contains itself, or is nested deeper than arrays can be.

@@ -23,13 +23,6 @@ void by_phase(nb::module_& m, const char* name) {
   m.def(name, [name](Any x, Any alt, Any training) {
     Call call(name);
     const Training phase = training_of(call, training);
-    // An array comes after the callable whose dtype it takes; the other function chooses between
-    // them the other way round.
-    constexpr ByPhase opposite = f == in_train_phase ? in_test_phase : in_train_phase;
-    if (!is_tensor(x.ptr()) && !is_callable(x) && is_callable(alt)) {
-      const auto [second, first] = call.expressions(alt, x);
-      return call.result(opposite(second, first, phase));
-    }
     const auto [first, second] = call.expressions(x, alt);
     return call.result(f(first, second, phase));
   });

@@ -71,7 +71,11 @@ Array Call::literal(handle value, std::optional<DType> like) {
   const bool has_dtype =
       is_ndarray(value.ptr()) || (is_numpy_scalar(value.ptr()) && !PyFloat_Check(value.ptr()));
   Array own;
-  const nb::object object = as_ndarray(value, {}, function_, &own);
+  nb::object object = as_ndarray(value, {}, function_, &own);
+  // Beside integers they are compared with all their digits.
+  if (like && is_int(*like) && own.dtype() == DType::float64 && own.size() > 0)
+    if (nb::object exact = exact_integers(value, function_, &own); exact.is_valid())
+      object = std::move(exact);
   DType dtype = own.dtype();
   if (like)
     dtype = dtype_beside(own, *like);
@@ -177,31 +181,57 @@ std::pair<Number, Number> Call::numbers(handle x, handle y) {
   return {std::move(first), std::move(second)};
 }
 
-Expression Call::expression(handle value, const std::shared_ptr<std::optional<DType>>& like) {
-  if (is_callable(value)) {
-    const nb::object function = nb::borrow(value);
-    return Expression([this, function, like] {
-      const nb::object made = function();
-      const Tensor result = tensor(made, *like);
-      if (holds_tensor(made)) *like = result.dtype();
-      return result;
-    });
+struct Call::Choice {
+  std::optional<DType> like;  // of the tensor among the two, as soon as one is known
+  int calls = 0;              // callables that have not been called
+};
+
+Expression Call::expression(handle value, bool beside_callable,
+                            const std::shared_ptr<Choice>& choice) {
+  const bool calls = is_callable(value);
+  if (!calls) {
+    const Number n = number(value, choice->like);
+    if (n.is_none()) fail("an expression", "a tensor, a number or a callable", value);
+    if (!n.is_tensor()) return n.value();
+    if (!beside_callable || holds_tensor(value)) return n.tensor();
   }
-  const Number n = number(value, *like);
-  if (n.is_none()) fail("an expression", "a tensor, a number or a callable", value);
-  return n.is_tensor() ? Expression(n.tensor()) : Expression(n.value());
+  // Copies of the expression share what the callable gave, so that it is called once.
+  struct Given {
+    nb::object function, value;
+    bool waited = false;
+  };
+  const auto given = std::make_shared<Given>();
+  (calls ? given->function : given->value) = nb::borrow(value);
+  return Expression([this, given, choice] {
+    if (!given->value.is_valid()) {
+      given->value = given->function();
+      --choice->calls;
+    }
+    if (holds_tensor(given->value)) {
+      const Tensor result = tensor(given->value, choice->like);
+      choice->like = result.dtype();
+      return result;
+    }
+    if (choice->like || choice->calls == 0) return tensor(given->value, choice->like);
+    if (!given->waited) {
+      given->waited = true;
+      return Tensor();
+    }
+    // The other one is not called at all: the condition is certain.
+    const Tensor result = tensor(given->value);
+    return result.dtype() == DType::float64 ? tensor(given->value, floatx()) : result;
+  });
 }
 
 std::pair<Expression, Expression> Call::expressions(handle x, handle y) {
-  // Shared, because what a callable gives is known once it has run.
-  const auto like = std::make_shared<std::optional<DType>>();
-  for (const handle value : {y, x})
-    if (is_tensor(value.ptr())) *like = tensor_of(value.ptr()).dtype();
-  Expression first = expression(x, like);
-  if (!is_callable(x) || is_callable(y) || !number(y, *like).is_tensor())
-    return {std::move(first), expression(y, like)};
-  const nb::object array = nb::borrow(y);
-  return {std::move(first), Expression([this, array, like] { return tensor(array, *like); })};
+  const auto choice = std::make_shared<Choice>();
+  for (const handle value : {y, x}) {
+    if (PyObject* found = first_tensor(value.ptr(), function_))
+      choice->like = tensor_of(found).dtype();
+    choice->calls += is_callable(value);
+  }
+  Expression first = expression(x, is_callable(y), choice);
+  return {std::move(first), expression(y, is_callable(x), choice)};
 }
 
 ShapeArg Call::shape(handle value, const char* argument) {

@@ -59,7 +59,8 @@ class Call {
   Number number(handle value, std::optional<DType> like = {});
   std::pair<Number, Number> numbers(handle x, handle y);
   /// Two of which each is a tensor, a number, or a callable that returns one; what is no tensor
-  /// takes the dtype of the other.
+  /// takes the dtype of the other. One that waits for what the other's callable gives is empty when
+  /// it is asked for the first time.
   std::pair<Expression, Expression> expressions(handle x, handle y);
 
   ShapeArg shape(handle value, const char* argument = "shape");
@@ -98,7 +99,8 @@ class Call {
  private:
   void several(handle value, const char* argument, int64_t* out, size_t n);
   Tensor packed(handle values, std::optional<DType> like);
-  Expression expression(handle value, const std::shared_ptr<std::optional<DType>>& like);
+  struct Choice;  // what the two expressions of a call know of each other
+  Expression expression(handle value, bool beside_callable, const std::shared_ptr<Choice>& choice);
   PyObject* arguments();
 
   const char* function_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "api/args.h"
 #include "horngate/config.h"
@@ -64,12 +65,18 @@ struct Branches {
   Tensor a, b;
 };
 
+// The binding's expressions may be empty when they are asked for the first time: an array takes its dtype from what the
+// other one's callable gives, which has to be called first. The second time they are not.
+
 /// Both expressions as tensors of one dtype; a number takes that of the other side.
 Branches branches_of(std::string_view function, const Expression& a, const Expression& b,
                      std::string_view name_a, std::string_view name_b) {
   Branches r;
-  if (!a.number()) r.a = dense_operand(function, users(a), name_a);
+  if (!a.number()) r.a = users(a);
+  const bool waits = !a.number() && !r.a.defined();
+  if (!a.number() && !waits) r.a = dense_operand(function, r.a, name_a);
   if (!b.number()) r.b = dense_operand(function, users(b), name_b);
+  if (waits) r.a = dense_operand(function, users(a), name_a);
   if (a.number() && b.number()) {
     r.a = prim::scalar(*a.number(), floatx());
     r.b = weak_scalar(*b.number(), &r.a);
@@ -100,22 +107,35 @@ Tensor take_one(const Tensor& condition, const Expression& a, const Expression& 
   }
   check(!a.number() && !b.number(), kSwitch,
         "a number cannot be combined with a callable; use constant().");
-  Tensor then_value;
+  struct Waits {};
+  Branches r;
+  const auto check_both = [&] {
+    if (!r.a.defined() || !r.b.defined()) return;
+    check<TypeError>(r.a.dtype() == r.b.dtype(), kSwitch,
+                     "both expressions must have the same dtype; got ", r.a.dtype(), " and ",
+                     r.b.dtype(), ".");
+    check(r.a.ndim() == r.b.ndim(), kSwitch,
+          "both expressions must have the same number of dimensions; got shapes ", r.a.shape(),
+          " and ", r.b.shape(), ".");
+  };
+  bool may_wait = true;
   const auto then_branch = [&] {
-    then_value = dense_operand(kSwitch, users(a), "then_expression");
-    return Tensors{then_value};
+    const Tensor value = users(a);
+    if (!value.defined() && std::exchange(may_wait, false)) throw Waits{};
+    r.a = dense_operand(kSwitch, value, "then_expression");
+    check_both();
+    return Tensors{r.a};
   };
   const auto else_branch = [&] {
-    const Tensor value = dense_operand(kSwitch, users(b), "else_expression");
-    check<TypeError>(value.dtype() == then_value.dtype(), kSwitch,
-                     "both expressions must have the same dtype; got ", then_value.dtype(), " and ",
-                     value.dtype(), ".");
-    check(value.ndim() == then_value.ndim(), kSwitch,
-          "both expressions must have the same number of dimensions; got shapes ",
-          then_value.shape(), " and ", value.shape(), ".");
-    return Tensors{value};
+    r.b = dense_operand(kSwitch, users(b), "else_expression");
+    check_both();
+    return Tensors{r.b};
   };
-  return make_cond(kSwitch, condition, then_branch, else_branch)[0];
+  try {
+    return make_cond(kSwitch, condition, then_branch, else_branch)[0];
+  } catch (const Waits&) {
+    return make_cond(kSwitch, prim::logical_not(condition), else_branch, then_branch)[0];
+  }
 }
 
 /// Element by element: axes are added at the end of the condition so that it broadcasts against the branches.
@@ -136,7 +156,8 @@ Tensor take_elements(const Tensor& condition, const Expression& a, const Express
 
 Tensor take(std::string_view function, const Expression& e) {
   if (e.number()) return prim::scalar(*e.number(), floatx());
-  return dense_operand(function, users(e));
+  const Tensor value = users(e);
+  return dense_operand(function, value.defined() ? value : users(e));
 }
 
 }  // namespace

@@ -249,6 +249,44 @@ def test_large_integers_beside_uint64():
     assert K.dtype(K.constant([1.0, 2.0]) + [2**64 - 2, 1]) == "float32"
 
 
+def test_integers_beside_tensors_of_integers_are_exact():
+    big = 2**63 + 1
+    u = K.constant([big] * 3, dtype="uint64")
+    i, small = (K.constant([n] * 3, dtype="int64") for n in (BIG, 3))
+    for tensor, own, others in (
+        (u, big, [2**63, big, 5]),
+        (i, BIG, [-1, 2**53, BIG]),
+        (i, BIG, [2**63, 2**53, BIG]),
+        (small, 3, [3, -3, 2]),
+    ):
+        for given in (others, tuple(others), np.array(others, object)):
+            wanted = [own == n for n in others]
+            assert K.eval(K.equal(tensor, given)).tolist() == wanted
+            assert K.eval(K.equal(given, tensor)).tolist() == wanted
+    assert K.dtype(K.constant([1, 2]) + np.array([2**63, 1], object)) == "float32"
+    assert K.dtype(small + np.array([1, 2.5, 3], object)) == "float32"
+
+
+@pytest.mark.parametrize("values", [[2**63, 2**63, -1], [2**64, 2**63, 5], [2**64] * 30])
+@pytest.mark.parametrize("dtype", ["uint64", "int64", "int32"])
+def test_integers_that_no_dtype_holds(values, dtype):
+    tensor = K.constant([7], dtype=dtype)
+    for given in (values, tuple(values), np.array(values, object)):
+        for use in (lambda: K.equal(tensor, given), lambda: K.equal(given, tensor)):  # noqa: B023
+            with pytest.raises(ValueError) as caught:
+                use()
+            shown = repr(given)
+            if len(shown) > 100:
+                kind = "numpy.ndarray" if isinstance(given, np.ndarray) else type(given).__name__
+                shown = f"an object of type {kind}"
+            assert str(caught.value) == (
+                "equal: integers beside a tensor of integers must all be in int64, or all in "
+                f"uint64; got {shown}."
+            )
+    wide = K.constant([1.0], dtype="float64")
+    np.testing.assert_array_equal(K.eval(wide * values), np.array(values, "float64"))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 @pytest.mark.parametrize("kind", [list, tuple, np.array])
 def test_class_numbers_beside_halves(dtype, kind):
@@ -294,8 +332,86 @@ def test_arrays_beside_tensors_take_their_dtype(name, dtype):
     assert K.dtype(choose(x, lambda: WIDE)) == dtype
     assert K.dtype(choose(lambda: WIDE, x)) == dtype
     assert K.dtype(choose(lambda: x, lambda: WIDE)) == dtype
-    if name in ("in_train_phase", "in_test_phase"):
+    if "training" not in name:
         assert K.dtype(choose(WIDE, lambda: x)) == dtype
+
+
+T = K.placeholder((), dtype="bool")
+BY_TENSOR = {
+    "switch": lambda x, y: K.switch(T, x, y),
+    "in_train_phase": lambda x, y: K.in_train_phase(x, y, training=T),
+    "in_test_phase": lambda x, y: K.in_test_phase(y, x, training=T),
+}
+
+
+@pytest.mark.parametrize("name", BY_TENSOR)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_arrays_beside_callables_take_the_dtype_in_either_order(name, dtype):
+    x, choose, calls = K.constant([3.0, 4.0], dtype=dtype), BY_TENSOR[name], []
+
+    def tensor():
+        calls.append("tensor")
+        return x * 2
+
+    def array():
+        calls.append("array")
+        return WIDE
+
+    for first, second, right in [
+        (WIDE, tensor, [[1, 2], [6, 8]]),
+        (tensor, WIDE, [[6, 8], [1, 2]]),
+        (WIDE.tolist(), tensor, [[1, 2], [6, 8]]),
+        (np.array([1, 2]), tensor, [[1, 2], [6, 8]]),
+        (array, tensor, [[1, 2], [6, 8]]),
+        (tensor, array, [[6, 8], [1, 2]]),
+        (array, x, [[1, 2], [3, 4]]),
+        (array, [x[0], 5.0], [[1, 2], [3, 5]]),
+    ]:
+        calls.clear()
+        chosen = choose(first, second)
+        # Once each, and the one for "true" first.
+        assert calls == [f.__name__ for f in (first, second) if callable(f)]
+        assert K.dtype(chosen) == dtype
+        [gradient] = K.gradients(K.sum(chosen), [x])
+        f = K.function([T], [chosen, gradient])
+        for flag, wanted in zip((True, False), right, strict=True):
+            got, slope = f([flag])
+            np.testing.assert_array_equal(got, wanted)
+            assert slope[0] == {1: 0, 6: 2, 3: 1}[wanted[0]]
+
+
+def test_arrays_beside_callables_that_are_not_called():
+    """Nobody knows the dtype of what is not called; the program's is that of floatx."""
+
+    def never():
+        raise AssertionError
+
+    for choose in (
+        lambda x: K.in_train_phase(x, never, training=1),
+        lambda x: K.in_train_phase(never, x, training=0),
+        lambda x: K.in_test_phase(x, never, training=0),
+        lambda x: K.switch(K.constant(True), x, never),
+    ):
+        for value in (WIDE, lambda: WIDE):
+            assert K.dtype(choose(value)) == "float32"
+            np.testing.assert_array_equal(K.eval(choose(value)), WIDE)
+        assert K.dtype(choose(np.array([1, 2]))) == "int64"
+        assert K.dtype(choose(WIDE.astype("float16"))) == "float16"
+
+
+def test_errors_of_an_array_beside_a_callable():
+    v = K.variable([1.0, 2.0])
+    for array in (WIDE, lambda: WIDE):
+        with pytest.raises(ValueError, match="switch: a branch updates variable"):
+            K.switch(T, array, lambda: K.update(v, v + 1))
+        with pytest.raises(ValueError) as caught:
+            K.switch(T, array, lambda: K.constant([[1.0, 2.0]]))
+        assert str(caught.value) == (
+            "switch: both expressions must have the same number of dimensions; got shapes (2,) and "
+            "(1, 2)."
+        )
+    with pytest.raises(TypeError, match="switch: expected a tensor, a number or an array"):
+        K.switch(T, WIDE, lambda: None)
 
 
 def test_the_values_of_such_choices():
@@ -378,6 +494,10 @@ def test_map_fn_to_several():
         np.testing.assert_array_equal(K.eval(n), [1, 2, 3])
     y, n = K.map_fn(lambda e: both(e[0]), (x,), dtype=("float64", "int64"))
     assert K.dtype(y) == "float64" and K.dtype(n) == "int64"
+    for dtype, wanted in [(("float64", None), "int32"), ([None, "int64"], "int64")]:
+        y, n = K.map_fn(both, x, dtype=dtype)
+        assert K.dtype(y) == (dtype[0] or "float32") and K.dtype(n) == wanted
+        np.testing.assert_array_equal(K.eval(n), [1, 2, 3])
     made = K.map_fn(lambda a: [a, a + 1], x)
     assert isinstance(made, list) and K.eval(made[1]).tolist() == [2.5, 3.5, 4.5]
     assert K.dtype(K.map_fn(lambda a: a, x, dtype="int32")) == "int32"
