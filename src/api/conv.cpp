@@ -134,20 +134,21 @@ Tensor separable(std::string_view function, const Tensor& x, const Tensor& depth
   return conv_windows(w, o.x, o.kernel);
 }
 
-/// The shape of the result: the samples of x if left open, the kernel's channels, and spatial
-/// sizes.
-SymDims transposed_dims(const Windows& w, const Tensor& x, const Tensor& kernel,
-                        const ShapeArg& output_shape) {
+/// The shape of the result: the samples of x if left open, the kernel's channels, and spatial sizes. Tensors for the first
+/// two give x and kernel these sizes, which a call checks.
+SymDims transposed_dims(const Windows& w, Tensor& x, Tensor& kernel, const ShapeArg& output_shape) {
   const SymShape shape = sym_shape_of(w.function, output_shape, "output_shape");
   check(shape.dims.size() == x.ndim(), w.function, "output_shape must have ", x.ndim(),
         " entries; got ", shape.dims.size(), ".");
   SymDims dims;
   for (size_t i = 0; i < x.ndim(); ++i) {
-    if (i == 0 && shape.dims[i] < 0)
+    if (i == 0 && shape.dims[i] < 0) {
+      if (shape.dims[i] == kFromOperand) x = with_size(x, 0, dim_of(shape, i));
       dims.push_back(dim_of(x, 0));
-    else if (i == w.channel_axis() && shape.dims[i] < 0)
+    } else if (i == w.channel_axis() && shape.dims[i] < 0) {
+      if (shape.dims[i] == kFromOperand) kernel = with_size(kernel, w.rank(), dim_of(shape, i));
       dims.push_back(dim_of(kernel, w.rank()));
-    else {
+    } else {
       check(shape.dims[i] != kInfer, w.function,
             "output_shape must give every dimension but the first; got None on axis ", i, ".");
       check(shape.dims[i] <= kMostBytes, w.function, "output_shape must have entries of at most ",

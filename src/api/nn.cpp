@@ -246,7 +246,9 @@ Tensor dropout(const Tensor& x, const Number& level, const DropoutOptions& o) {
   const Tensor mask = fit(draw_numbers(
       attrs::random_bernoulli{.dtype = in.dtype(), .seed = seed_or_next(o.seed), .p = keep},
       shape));
-  return prim::mul(in, prim::scale(mask, 1.0 / keep));
+  // In float16 1 / keep may be infinite.
+  const Tensor wide = prim::widened(in), kept = prim::cast(mask, wide.dtype());
+  return prim::cast(prim::mul(wide, prim::scale(kept, 1.0 / keep)), in.dtype());
 }
 
 Tensor in_top_k(const Tensor& predictions, const Tensor& targets, int64_t k) {
@@ -289,7 +291,15 @@ Tensor bias_add(const Tensor& x, const Tensor& bias, DataFormatChoice data_forma
           "bias_add", "bias of shape ", bias.shape(), " does not fit x of shape ", in.shape(), " (",
           first ? "channels_first" : "channels_last", ").");
   }
-  return own(called, prim::add(in, b));
+  Tensor y = prim::add(in, b);
+  // Where only a call knows sizes: x is not spread over a bias with several axes.
+  for (size_t i = 0; i < b.ndim(); ++i) {
+    const size_t axis = rank - b.ndim() + i;
+    const int64_t adds = b.shape().dim(i);
+    if (adds < 0 || (in.shape().dim(axis) < 0 && adds != 1))
+      y = with_size(y, axis, dim_of(in, axis));
+  }
+  return own(called, y);
 }
 
 }  // namespace horngate

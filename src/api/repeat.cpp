@@ -1,9 +1,13 @@
 // Repeating: tile, repeat_elements, resizing; and sequences.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "api/args.h"
 #include "api/shapes.h"
+#include "horngate/config.h"
 #include "horngate/ops/shape.h"
 #include "prims/rules.h"
 
@@ -132,8 +136,9 @@ Tensor resize_images(const Tensor& x, int64_t height_factor, int64_t width_facto
     return own(called, repeated(t, factors_at(t, factors, rows), Repeat::each));
   }
   const auto axis = static_cast<int64_t>(rows);
-  return own(called, stretch(stretch(float_operand(kName, t), axis + 1, width_factor), axis,
-                             height_factor));
+  const Tensor in = float_operand(kName, t), wide = prim::widened(in);
+  const Tensor y = stretch(stretch(wide, axis + 1, width_factor), axis, height_factor);
+  return own(called, prim::cast(y, in.dtype()));
 }
 
 Tensor resize_volumes(const Tensor& x, int64_t depth_factor, int64_t height_factor,
@@ -169,10 +174,16 @@ Tensor known_sequence(double start, double stop, double step, DType dtype) {
 
 /// An argument of arange as a scalar; integers are int64, so that they can be a length.
 Tensor scalar_of(const Number& n, std::string_view argument) {
+  const auto check_known = [&](double value) {
+    const bool good = std::isfinite(value) && (value != 0 || argument != "step");
+    check(good, "arange", "start, stop and step must be finite, and step not 0; got ", value,
+          " for ", argument, ".");
+  };
   const auto check_fits = [&](double value) {
     check(value < 0x1p63, "arange", argument, " must be below 2^63; got ", value, ".");
   };
   if (n.is_number()) {
+    check_known(n.value());
     const bool whole = n.value() == std::trunc(n.value());
     if (whole) check_fits(n.value());
     return prim::scalar(n.value(), whole ? DType::int64 : DType::float64);
@@ -181,18 +192,54 @@ Tensor scalar_of(const Number& n, std::string_view argument) {
   const bool ok = t.ndim() == 0 || (t.ndim() == 1 && t.shape().dim(0) == 1);
   check(ok, "arange", argument, " must be a number or a scalar tensor; got shape ", t.shape(), ".");
   double known = 0;
-  if (!is_float(t.dtype()) && prim::is_scalar_constant(t, &known)) check_fits(known);
+  if (prim::is_scalar_constant(t, &known)) {
+    check_known(known);
+    if (!is_float(t.dtype())) check_fits(known);
+  }
   const Tensor wide = prim::cast(t, is_float(t.dtype()) ? DType::float64 : DType::int64);
   return t.ndim() == 0 ? wide : prim::squeeze(wide, {0});
 }
 
-/// max(0, ceil((stop - start) / step)) as 1-D int64 with one element.
-Tensor sequence_length(const Tensor& start, const Tensor& stop, const Tensor& step) {
+/// The dtype of a tensor among the arguments; unset for a number, which takes that of the other operand.
+std::optional<DType> dtype_given(const Number& n) {
+  if (n.is_number()) return {};
+  return n.tensor().dtype() == DType::bool_ ? floatx() : n.tensor().dtype();
+}
+
+/// The dtype in which NumPy computes with two scalars, of integers too if one is of floats: float16 has all integers of 8
+/// bits, float32 those of 16.
+std::optional<DType> numpys(std::optional<DType> a, std::optional<DType> b) {
+  if (!a || !b || a == b) return a ? a : b;
+  if (!is_float(*a)) std::swap(a, b);
+  if (!is_float(*a)) return size_of(*a) < size_of(*b) ? b : a;
+  const bool is_8_bits = !is_float(*b) && size_of(*b) == 1;
+  const bool keeps = is_8_bits || (is_float(*b) && size_of(*b) < size_of(*a));
+  if (keeps) return a;
+  const bool fits_float32 = size_of(*b) == 2 || (is_float(*b) && size_of(*b) == 4);
+  return fits_float32 && *a != DType::float64 ? DType::float32 : DType::float64;
+}
+
+/// max(0, ceil((stop - start) / step)) as 1-D int64 with one element. `given`: the dtypes in which they came.
+Tensor sequence_length(const Tensors& s, const std::array<std::optional<DType>, 3>& given) {
   // ceil(a / b) = -floor(-a / b). For floats the rounded quotient counts, as in NumPy: 1.5 / 0.3 is 5, although five
-  // times 0.3 is below 1.5 in binary.
-  const Tensor distance = prim::sub(start, stop);
-  const Tensor steps = is_float(step.dtype()) ? prim::floor(prim::div(distance, step))
-                                              : prim::floordiv(distance, step);
+  // times 0.3 is below 1.5 in binary. Each operation rounds to the dtype that it has there: 0.3 / 0.1 is 3 in float32,
+  // and more than that of the same numbers in float64.
+  const auto in = [](const Tensor& t, std::optional<DType> dtype) {
+    return prim::cast(t, dtype && is_float(*dtype) ? *dtype : t.dtype());
+  };
+  const std::optional<DType> both = numpys(given[0], given[1]), all = numpys(both, given[2]);
+  Tensor steps;
+  if (is_float(s[0].dtype())) {
+    const Tensor distance = prim::sub(in(s[0], both), in(s[1], both));
+    steps = prim::div(in(distance, all), in(s[2], all));
+    if (steps.dtype() == DType::float16)  // where it is beyond them, NumPy fails
+      steps =
+          prim::select(prim::le(prim::abs(steps), prim::scalar(65504, DType::float16)),
+                       prim::cast(steps, DType::float64), prim::div(prim::sub(s[0], s[1]), s[2]));
+    steps = prim::floor(steps);
+  } else {
+    steps = prim::floordiv(prim::sub(s[0], s[1]), s[2]);
+  }
   const Tensor count = prim::neg(steps);
   const Tensor n = prim::maximum(prim::cast(count, DType::int64), prim::scalar(0, DType::int64));
   return prim::expand_dims(n, {0});
@@ -213,7 +260,8 @@ Tensor arange(const Number& start, const ArangeOptions& options) {
   Tensors s{scalar_of(first, "start"), scalar_of(last, only_stop ? "start" : "stop"),
             scalar_of(options.step, "step")};
   unify("arange", &s);
-  const Tensor length = sequence_length(s[0], s[1], s[2]);
+  const Tensor length =
+      sequence_length(s, {dtype_given(first), dtype_given(last), dtype_given(options.step)});
   SymShape n{{}, length};
   prim::known_ints(length, &n.dims);
   if (!rules::from_operand(n.dims)) n.operand = {};

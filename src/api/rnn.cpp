@@ -92,6 +92,18 @@ bool repeat_states(Tensors* states, const Tensors& after) {
   return any;
 }
 
+/// Whether a step gives states of the shapes that it took. Where only a call knows, it checks that.
+bool keep_their_shapes(const Tensors& states, Tensors& after) {
+  for (size_t k = 0; k < states.size(); ++k) {
+    for (size_t i = 0; i < states[k].ndim(); ++i) {
+      const int64_t had = states[k].shape().dim(i), has = after[k].shape().dim(i);
+      if (had >= 0 && has >= 0 && had != has) return false;
+      if (had < 0 || has < 0) after[k] = with_size(after[k], i, dim_of(states[k], i));
+    }
+  }
+  return true;
+}
+
 RnnResult unrolled(const Rnn& r, int64_t length) {
   Tensors states = r.states, outputs;
   Tensor last;
@@ -107,7 +119,15 @@ RnnResult unrolled(const Rnn& r, int64_t length) {
     return s;
   };
   RnnStep s = step(0);
-  while (repeat_states(&states, s.new_states)) s = step(0);
+  if (const RnnStep as_given = s; repeat_states(&states, s.new_states)) {
+    do s = step(0);
+    while (repeat_states(&states, s.new_states));
+    // States that grow from step to step, as by a concatenate, are no rows that a batch repeats.
+    if (!keep_their_shapes(states, s.new_states)) {
+      states = r.states;
+      s = as_given;
+    }
+  }
   for (int64_t i = 0; i < length; ++i) {
     if (i > 0) s = step(i);
     last = s.output;

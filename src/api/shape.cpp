@@ -269,7 +269,8 @@ Tensor slice(const Tensor& x, const ShapeArg& start, const ShapeArg& size) {
   Tensors open(t.ndim());
   for (size_t i = 0; i < t.ndim(); ++i) {
     const int64_t n = shape.dim(i), first = from.dims[i], taken = count.dims[i];
-    if (first == kFromOperand || taken == kFromOperand || (n < 0 && taken > 0 && may_be_empty)) {
+    const bool may_not_fit = n < 0 && (taken == kInfer ? first > 0 : taken > 0 && may_be_empty);
+    if (first == kFromOperand || taken == kFromOperand || may_not_fit) {
       const Part part =
           part_of(entry_of(prim::sym_shape(t), i), entry_of(from, i), entry_of(count, i));
       starts.push(kFromOperand, part.start);

@@ -93,3 +93,64 @@ def of_float_tensors(arguments, given):
     wanted = np.arange(*arguments)
     assert got.shape == wanted.shape == K.eval(K.arange(*arguments, dtype="float64")).shape
     np.testing.assert_allclose(got, wanted, rtol=1e-15, atol=1e-15)
+
+
+NUMPYS = {None: float, "float16": np.float16, "float32": np.float32, "float64": np.float64}
+NUMPYS |= {"int8": np.int8, "int16": np.int16, "int32": np.int32}
+
+
+@check(
+    given=[
+        (None, "float32", None),
+        (None, None, "float32"),
+        ("float32", "float32", "float32"),
+        ("float16", "float16", "float16"),
+        ("float32", "float64", None),
+        ("float16", "float32", None),
+        ("int8", "float16", None),
+        ("int16", "float16", None),
+        (None, "int32", "float32"),
+        ("int32", "int32", None),
+    ]
+)
+def of_float_tensors_in_their_dtypes(given):
+    """As many as NumPy counts, which rounds each operation to the dtype of its operands."""
+    rng = np.random.default_rng(7)
+    xs = [d and K.placeholder((), dtype=d) for d in given]
+    fed = [x for x in xs if x is not None]
+    cases = [(0.0, 0.3, 0.1), (0.0, 1.5, 0.3), (0.3, 0.0, -0.1)]
+    for _ in range(40):
+        start, step = round(rng.uniform(-2, 2), 1), round(rng.uniform(0.1, 1), 2)
+        cases.append((start, round(start + rng.integers(1, 30) * step, 2), step))
+    f = None
+    for case in cases:
+        values = [np.array(NUMPYS[d](v)).item() for d, v in zip(given, case, strict=True)]
+        wanted = np.arange(*[NUMPYS[d](v) for d, v in zip(given, values, strict=True)])
+        if f is None or len(fed) < 3:
+            arguments = [v if x is None else x for x, v in zip(xs, values, strict=True)]
+            f = K.function(fed, [K.arange(*arguments, dtype="float32")])
+        got = f([v for x, v in zip(xs, values, strict=True) if x is not None])[0]
+        assert got.shape == wanted.shape, values
+        np.testing.assert_allclose(got, wanted, rtol=1e-2, atol=2e-2)
+
+
+@check
+def of_more_than_float16_can_count():
+    ends = [K.constant(v, dtype="float16") for v in (0, 60000, 0.5)]
+    assert K.eval(K.arange(*ends)).shape == (120000,)
+
+
+UNFED = K.placeholder((), dtype="float32")
+FINITE = "arange: start, stop and step must be finite, and step not 0; got "
+for arguments, text in [
+    ((UNFED, 5, 0), "0 for step."),
+    ((0, K.placeholder((), dtype="int32"), 0), "0 for step."),
+    ((0, UNFED, K.constant(0.0)), "0 for step."),
+    ((0, UNFED, K.constant([0], dtype="int32")), "0 for step."),
+    ((0, UNFED, float("nan")), "nan for step."),
+    ((0, UNFED, float("inf")), "inf for step."),
+    ((float("-inf"), UNFED), "-inf for start."),
+    ((UNFED, float("nan")), "nan for stop."),
+    ((0, K.constant(np.inf), UNFED), "inf for stop."),
+]:
+    error(K.arange, list(arguments), text=FINITE + text)

@@ -85,3 +85,20 @@ def a_known_bias_must_fit_an_open_size():
     np.testing.assert_array_equal(f([np.ones((2, 3)), [1, 2, 3]])[0], [[2, 3, 4]] * 2)
     with pytest.raises(ValueError, match="bias_add"):
         f([np.ones((2, 1)), [1, 2, 3]])
+
+
+@check(data_format=("channels_last", "channels_first"), known=(False, True))
+def x_is_not_spread_over_a_bias_with_several_axes(data_format, known):
+    first = data_format == "channels_first"
+    x = K.placeholder((None, 2, None) if first else (None, None, 2))
+    bias = K.placeholder((3, 2) if known else (None, None))
+    f = K.function([x, bias], [K.bias_add(x, bias, data_format=data_format)])
+    rng = np.random.default_rng(0)
+    feed, b = rng.normal(size=(2, 3, 2)), rng.normal(size=(3, 2))
+    shape = (2, 2, 3) if first else (2, 3, 2)
+    wanted = feed.reshape(shape) + (b.reshape(2, 3) if first else b)
+    np.testing.assert_allclose(f([feed.reshape(shape), b])[0], wanted, rtol=1e-5)
+    with pytest.raises(ValueError, match="bias_add"):
+        f([np.ones((2, 2, 1) if first else (2, 1, 2)), b])
+    if not known:  # a bias of one row is for all
+        assert f([np.ones(shape), b[:1]])[0].shape == shape

@@ -169,3 +169,19 @@ def sizes_that_a_call_asks_for_must_be_possible(padding, stride, size, data_form
         accepted += 1
         np.testing.assert_array_equal(f([feed, asked])[0], known)
     assert accepted == stride
+
+
+@check(data_format=("channels_last", "channels_first"), axis=("samples", "channels"))
+def samples_and_channels_that_a_call_asks_for_must_be_those_of_x_and_kernel(data_format, axis):
+    first = data_format == "channels_first"
+    x = K.placeholder((None, 2, None, None) if first else (None, None, None, 2))
+    wanted, kernel = K.placeholder((4,), dtype="int32"), K.constant(np.ones((3, 3, 3, 2)))
+    y = K.conv2d_transpose(x, kernel, wanted, strides=(2, 2), padding="same", data_format=data_format)
+    f = K.function([x, wanted], [y])
+    feed = np.ones((5, 2, 4, 4) if first else (5, 4, 4, 2))
+    right = (5, 3, 8, 8) if first else (5, 8, 8, 3)
+    assert f([feed, right])[0].shape == right
+    wrong = list(right)
+    wrong[0 if axis == "samples" else 1 if first else 3] += 1
+    with pytest.raises(ValueError, match="conv2d_transpose"):
+        f([feed, wrong])

@@ -138,3 +138,9 @@ def noise_of_an_open_size_is_not_for_more(level):
     fitting((None, 4), None, [(3, *case) for case in open_noise] + [(1, (3, 4), False)])
     fitting((3, 4), None, [(3, *case) for case in open_noise])
     fitting((1, 4), None, [(1, (1, 4), True), (1, (3, 4), False)])
+
+
+@check(dtype=("float16", "bfloat16", "float32"), level=(0.99998, 0.99999, 1 - 1e-9))
+def a_level_next_to_one_gives_no_nan(dtype, level):
+    """1 / (1 - level) is infinite in float16."""
+    assert K.eval(K.cast(K.dropout(K.ones((8,), dtype=dtype), level, seed=1), "float32")).tolist() == [0] * 8

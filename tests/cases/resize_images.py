@@ -1,8 +1,9 @@
 """resize_images: images enlarged by whole factors."""
 
 import horngate as K
+import numpy as np
 from cases import families, oracles
-from cases.harness import case, error
+from cases.harness import case, check, error
 from cases.inputs import rand
 
 for data_format in ("channels_last", "channels_first"):
@@ -74,3 +75,14 @@ error(
     text="resize_images: x must have 4 dimensions; got shape (2, 3, 4).",
 )
 families.edges(K.resize_images, oracles.resize_images, [rand(1, 37, 41, 7)], **TWICE, tol=0)
+
+
+@check(dtype=("float16", "bfloat16"))
+def halves_between_far_neighbours(dtype):
+    """Their difference is beyond float16; each result is rounded once."""
+    x = K.cast(K.constant(np.array([40000.0, -40000.0, 1.0, 0.1]).reshape(1, 1, 4, 1)), dtype)
+    options = {**TWICE, "data_format": "channels_last", "interpolation": "bilinear"}
+    got = K.eval(K.cast(K.resize_images(x, **options), "float32"))
+    wide = K.resize_images(K.cast(x, "float32"), **options)
+    np.testing.assert_array_equal(got, K.eval(K.cast(K.cast(wide, dtype), "float32")))
+    assert np.isfinite(got).all()

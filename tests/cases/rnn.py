@@ -594,3 +594,24 @@ def a_known_mask_is_not_for_fewer_samples(unroll):
     assert f([np.ones((2, 3, 2)), np.ones((2, 3))])[0].shape == (2, 3, 2)
     with pytest.raises(ValueError, match="rnn"):
         f([np.ones((1, 3, 2)), np.ones((2, 3))])
+
+
+@check(count=(1, 2))
+def unrolled_states_may_grow_from_step_to_step(count):
+    """All that was seen so far, from one element on: the 1 is no row for a batch."""
+    x = K.placeholder((2, 3, 1))
+    starts = [K.placeholder((2, 1)) for _ in range(count)]
+
+    def step(e, s):
+        past = [K.concatenate([one, e], axis=1) for one in s]
+        return sum(K.sum(p, axis=1, keepdims=True) for p in past), past
+
+    _, y, new = K.rnn(step, x, starts, unroll=True)
+    f = K.function([x, *starts], [y, *new])
+    rng = np.random.default_rng(0)
+    feeds = [rng.normal(size=(2, 3, 1)), *(rng.normal(size=(2, 1)) for _ in starts)]
+    got = f(feeds)
+    sums = sum(s + np.cumsum(feeds[0][..., 0], 1) for s in feeds[1:])
+    np.testing.assert_allclose(got[0][..., 0], sums, rtol=1e-5, atol=1e-6)
+    for state, start in zip(got[1:], feeds[1:]):
+        np.testing.assert_allclose(state, np.concatenate([start, feeds[0][..., 0]], 1), rtol=1e-6)

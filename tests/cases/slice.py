@@ -105,7 +105,7 @@ def what_there_is_not_is_an_error_beside_an_axis_of_0():
             f = K.function([given], [y])
             if fits:
                 assert f([feed])[0].shape == size_of
-            elif -1 not in n and max(at[0] - 4, at[1] - 5) <= 0:
+            elif max(at[0] - 4, at[1] - 5) <= 0:
                 with pytest.raises(ValueError, match="slice"):
                     f([feed])
     assert K.int_shape(K.slice(cells, (0, 0), (2, -1))) == (2, None)
@@ -113,3 +113,12 @@ def what_there_is_not_is_an_error_beside_an_axis_of_0():
     assert K.function([cells], [y])([np.ones((3, 0))])[0].shape == (2, 0)
     with pytest.raises(ValueError, match="slice"):
         K.function([cells], [y])([np.ones((1, 0))])
+
+
+@check
+def a_start_beyond_an_open_axis_is_an_error():
+    x = K.placeholder((None, 2))
+    f = K.function([x], [K.slice(x, [2, 0], [-1, 2])])
+    assert [f([np.ones((n, 2))])[0].shape for n in (2, 3)] == [(0, 2), (1, 2)]
+    with pytest.raises(ValueError, match="slice"):
+        f([np.ones((1, 2))])
