@@ -1,4 +1,6 @@
 // Loops as Scan, branches as If. Captures are seen by name.
+#include <algorithm>
+
 #include "lower.h"
 
 namespace horngate::onnx {
@@ -77,11 +79,21 @@ void scan(Op& op) {
       .number("num_scan_inputs", static_cast<int64_t>(n_x) + 1)
       .ints("scan_input_axes", x_axes)
       .ints("scan_input_directions", x_back);
-  if (n_y > 0)
-    how.ints("scan_output_axes", op.ints("y_axes"))
-        .ints("scan_output_directions", op.ints("y_reversed"));
+  if (n_y > 0) how.ints("scan_output_directions", op.ints("y_reversed"));
   const auto out = b.emit("Scan", names, n_c + n_y, how);
-  for (size_t i = 0; i < out.size(); ++i) op.set(i, {out[i], op.type(i).dtype, op.dims(i)});
+  for (size_t i = 0; i < n_c; ++i) op.set(i, {out[i], op.type(i).dtype, op.dims(i)});
+  // Along its other axes the runtime divides by the size of what it stacks, which may be 0, and the process ends.
+  const Ints y_axes = op.ints("y_axes");
+  for (size_t i = 0; i < n_y; ++i) {
+    const int64_t axis = y_axes[i];
+    Dims dims = op.dims(n_c + i);
+    Ints perm;
+    for (int64_t k = 0; k < static_cast<int64_t>(dims.size()); ++k)
+      perm.push_back(k < axis ? k + 1 : k == axis ? 0 : k);
+    std::rotate(dims.begin(), dims.begin() + axis, dims.begin() + axis + 1);
+    const Value stacked{out[n_c + i], op.type(n_c + i).dtype, dims};
+    op.set(n_c + i, axis == 0 ? stacked : b.transpose(stacked, perm));
+  }
 }
 
 void cond(Op& op) {
