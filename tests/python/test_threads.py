@@ -1,5 +1,6 @@
 """Functions are called, and graphs built, from several threads at once."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -227,3 +228,33 @@ def test_training_a_loop_does_not_depend_on_threads(tmp_path, monkeypatch):
     for other in results[1:]:
         for name, value in results[0].items():
             np.testing.assert_array_equal(other[name], value)
+
+
+def test_many_threads_in_little_memory():
+    """An exception at worst: the C library ends the process if a thread's own variables find no memory. Without the
+    library's care one process in six ends so."""
+    program = """
+import resource
+import horngate as K
+import numpy as np
+x = K.placeholder((None, 2000))
+f = K.function([x], [K.tanh(x) * 2 + 1])
+a = np.ones((1000, 2000), "float32")
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (200 << 20), resource.RLIM_INFINITY))
+try:
+    for _ in range(5): f([a])
+except (MemoryError, RuntimeError) as e:
+    assert "memory" in str(e), e
+print("alive")
+"""
+    environment = {**os.environ, "HORNGATE_NUM_THREADS": "1024"}
+    for _ in range(20):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr[-2000:]

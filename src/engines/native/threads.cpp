@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -99,6 +100,7 @@ class Pool {
   }
 
   void work(int index) {
+    if (!has_memory()) return;
     index_of_thread = index;
     uint64_t seen = 0;
     while (true) {
@@ -119,6 +121,16 @@ class Pool {
       if (!(before & kClosed) && before < helpers_) take_chunks();
       gate_.fetch_sub(1, std::memory_order_acq_rel);
     }
+  }
+
+  /// Where the library was loaded by a program that runs already (Python), the C library allocates a thread's
+  /// thread_locals at their first use, and ends the process if it cannot. What this gives back is enough for them. A worker
+  /// that leaves is no loss but for its speed: the others take its pieces. Volatile, as a compiler may leave out a malloc
+  /// whose memory is only freed.
+  static bool has_memory() {
+    void* volatile probe = std::malloc(1 << 14);
+    std::free(probe);
+    return probe != nullptr;
   }
 
   const int wanted_;
