@@ -1,4 +1,5 @@
-# Prints the totals of a test run from its JUnit files: tools/test_totals.py <folder>.
+# Prints what tests had to tell (fresh seeds) and the totals of a test run from its JUnit files:
+# tools/test_totals.py <folder>.
 # Ends with status 1 if a test failed or if there are no results at all.
 import pathlib
 import sys
@@ -28,13 +29,16 @@ def group(path, case):
     return None if path.with_name(name + ".xml").exists() else "C++"
 
 
-totals = {}
+totals, told = {}, []
 for path in sorted(pathlib.Path(sys.argv[1]).glob("*.xml")):
     for case in ElementTree.parse(path).getroot().iter("testcase"):
         name, result = group(path, case), verdict(case)
         if name is not None and result is not None:
             totals.setdefault(name, [0, 0, 0])[result] += 1
+        told += [p.get("value") for p in case.iter("property") if p.get("name") == "told"]
 
+if told:
+    print("\n" + "\n".join(told))
 print("\n== Totals")
 line = "{:<13}{:>7} passed{:>6} failed{:>6} skipped".format
 for name, counts in totals.items():

@@ -5,7 +5,7 @@ few units in the last place, a few for the rest, many for what those reject."""
 
 import numpy as np
 from fuzz import data
-from fuzz.dtypes import ROUNDOFF, TINY, is_float
+from fuzz.dtypes import LARGEST, ROUNDOFF, TINY, is_float
 from fuzz.evaluate import Evaluation, Noise
 
 FACTOR = 8.0
@@ -13,6 +13,8 @@ FACTOR = 8.0
 SLOPE_FACTOR = 16.0
 # The part of an output's size that noise moves an element by, when it is chaos.
 CHAOS = 0.1
+# Derivatives below this part of the largest number are finite in each element.
+NEAR_END = 1e-3
 RUNS = (0, 3, 8, 40)  # noisy ones, as long as something is rejected
 HELD = 1 << 30  # bytes
 
@@ -136,6 +138,9 @@ class Reference:
             return None
         dtype = self.least_dtype()
         spread = max((abs(s - wanted) for s in found), default=0.0)
+        # Before the tolerance, which such a gradient would make as large as itself.
+        if not np.isfinite(total) and abs(wanted) + spread < NEAR_END * LARGEST[dtype]:
+            return self.fault_of_slope(which, wanted, total, 0.0)
         # Reverse order rounds each element of the gradient by itself.
         roundings = 32 + (self.terms(names, call) if self.in_order else 0)
         tolerance = SLOPE_FACTOR * spread + roundings * ROUNDOFF[dtype] * (size + abs(wanted))
@@ -144,13 +149,16 @@ class Reference:
         # An infinite one: the derivative is beyond what the dtype holds.
         if abs(total - wanted) <= tolerance or not np.isfinite(tolerance):
             return None
+        return self.fault_of_slope(which, wanted, total, tolerance)
+
+    def fault_of_slope(self, which, wanted, got, tolerance):
         return {
             "kind": "gradient",
             "gradient": which,
             "wanted": float(wanted),
-            "got": total,
+            "got": float(got),
             "tolerance": float(tolerance),
-            "of": names,
+            "of": self.program["gradients"][which]["wrt"],
         }
 
     def terms(self, names, call):

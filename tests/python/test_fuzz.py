@@ -30,7 +30,7 @@ SECONDS = os.environ.get("HORNGATE_FUZZ_SECONDS", "55")
 SEEDS = os.environ.get("HORNGATE_FUZZ_SEEDS")  # instead of fresh ones
 
 
-def test_a_minute_with_fresh_seeds():
+def test_a_minute_with_fresh_seeds(record_property):
     """Fails with the smallest program that it found and the seed that makes it again."""
     done = subprocess.run(
         [
@@ -41,8 +41,10 @@ def test_a_minute_with_fresh_seeds():
         capture_output=True,
         text=True,
     )
+    for line in done.stdout.splitlines():
+        if line.startswith("fuzz: "):
+            record_property("told", line)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
-    print(done.stdout)
 
 
 def test_a_slow_configuration_takes_each_so_many_th_seed():
@@ -205,27 +207,42 @@ def slightly_wrong(result):
     return False
 
 
-def slightly_wrong_gradient(result):
+def wrong_gradient(result, change):
     for call in result["calls"]:
         for gradients in call["gradients"]:
             for i, g in enumerate(gradients):
                 if g is not None and g.size:
                     g = np.array(g)
-                    g.flat[0] = g.flat[0] * 1.05 + 0.05
+                    g.flat[0] = change(g.flat[0])
                     gradients[i] = g
                     return True
     return False
+
+
+def slightly_wrong_gradient(result):
+    return wrong_gradient(result, lambda x: x * 1.05 + 0.05)
+
+
+def gradient_with_nan(result):
+    return wrong_gradient(result, lambda x: np.nan)
+
+
+def gradient_with_infinity(result):
+    return wrong_gradient(result, lambda x: np.inf)
 
 
 def no_lists(leaf):
     return all(isinstance(n, int) for n in leaf["dims"])
 
 
-@pytest.mark.parametrize("change", [slightly_wrong, slightly_wrong_gradient])
+@pytest.mark.parametrize(
+    "change",
+    [slightly_wrong, slightly_wrong_gradient, gradient_with_nan, gradient_with_infinity],
+)
 def test_a_wrong_element_is_found(change, worker):
     """Most programs are conditioned well enough to tell."""
     programs = [generate.program_of(seed) for seed in range(300)]
-    if change is slightly_wrong_gradient:
+    if change is not slightly_wrong:
         programs = [p for p in programs if p["gradients"]]
     caught = tried = 0
     for program in programs:
