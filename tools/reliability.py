@@ -142,14 +142,14 @@ ROWS = [
     ),
     Row(
         "out_of_memory",
-        "each allocation, mapping and thread refused once",
+        "each allocation, mapping and thread refused once, but for those of oneDNN, OpenBLAS and libgomp, which would end the process",
         "an exception each, nothing lost, state as before",
         [program("out_of_memory")],
     ),
     Row(
         "sigkill",
         "SIGKILL while a Keras model is saved; a full disk",
-        "200, 0 lost, mode kept, no litter",
+        "200, 0 lost, mode kept, no litter after the next save",
         [script("sigkill_save", "--kills", "200"), pytest("tests/python/test_safe_save.py")],
     ),
     Row(

@@ -41,6 +41,14 @@ TEST(Derivatives, RunningProductsThreeTimes) {
   EXPECT_EQ(function({x}, {d})({Array::zeros(DType::float64, {3})})[0].item<double>(), 1.0);
 }
 
+// Its derivative goes through the decomposition, where each place of an operand gets the whole cotangent.
+TEST(Derivatives, OneOperandInSeveralPlaces) {
+  const Tensor x = input64({5, 3}), channel = input64({3});
+  const Tensor y =
+      emit(attrs::batch_norm_grad{.axes = {0}, .epsilon = 1e-3}, {x, channel, channel, channel, x});
+  expect_two_gradients({x, channel}, y, {random_array({5, 3}, 3), random_array({3}, 4, 0.5, 1.5)});
+}
+
 TEST(Derivatives, Recurrences) {
   for (bool reverse : {false, true})
     for (int64_t axis : {0, 1, -1}) {

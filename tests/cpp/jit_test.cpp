@@ -270,6 +270,65 @@ TEST(Jit, MachineCodeDoesWhatTheMicroCodeSays) {
   check_interpreted<double>(DType::float64);
 }
 
+/// Micro code with sums of products in all places, which programs have only in a few forms.
+jit::Recording random_micro(Random& random, jit::Isa isa, DType dtype) {
+  using jit::MicroOp;
+  jit::Recording r(isa, static_cast<int>(size_of(dtype)));
+  std::vector<jit::Id> values;
+  for (uint16_t i = 0; i < 3; ++i) values.push_back(jit::lower_load(r, dtype, i));
+  for (uint16_t i = 3; i < 5; ++i)
+    values.push_back(r.add({.op = MicroOp::uniform, .operand = i, .dtype = dtype}));
+  const auto any = [&] {
+    return values[static_cast<size_t>(random(0, static_cast<int64_t>(values.size()) - 1))];
+  };
+  constexpr MicroOp kOps[] = {MicroOp::fmadd, MicroOp::fmsub, MicroOp::fnmadd, MicroOp::add,
+                              MicroOp::mul};
+  const int64_t length = random(2, 12);
+  for (int64_t i = 0; i < length; ++i) {
+    const MicroOp op = kOps[random(0, std::size(kOps) - 1)];
+    const jit::Id a = any(), b = any();
+    const bool adds = op != MicroOp::add && op != MicroOp::mul;
+    values.push_back(r.add({.op = op, .a = a, .b = b, .c = adds ? any() : jit::kNoId}));
+  }
+  jit::lower_store(r, dtype, 5, values.back());
+  jit::lower_store(r, dtype, 6, any());
+  return r;
+}
+
+TEST(Jit, SumsOfProductsInAllPlaces) {
+  Random random(41);
+  std::vector<jit::Isa> sets;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    sets.push_back(jit::Isa::avx2);
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    sets.push_back(jit::Isa::avx512);
+  constexpr size_t kCount = 37;
+  for (const jit::Isa isa : sets)
+    for (const DType dtype : {DType::float32, DType::float64})
+      for (int k = 0; k < 500; ++k) {
+        const jit::Recording r = random_micro(random, isa, dtype);
+        const jit::Binary binary = jit::emit(r);
+        if (binary.bytes.empty()) continue;
+        const std::unique_ptr<jit::Code> code = jit::Code::make(binary);
+        ASSERT_TRUE(code);
+        code->check(r);
+        std::vector<std::vector<double>> memory(7, std::vector<double>(kCount + 16));
+        std::vector<void*> pointers;
+        for (auto& m : memory) {
+          for (size_t i = 0; i < m.size(); ++i) {
+            const double x = static_cast<double>(random(-999, 999)) / 256;
+            if (dtype == DType::float64)
+              m[i] = x;
+            else
+              reinterpret_cast<float*>(m.data())[i] = static_cast<float>(x);
+          }
+          pointers.push_back(m.data());
+        }
+        code->run(pointers.data(), kCount, 0);
+        ASSERT_EQ(jit::take_difference(), "") << "micro code " << k;
+      }
+}
+
 TEST(Jit, ADifferenceIsNoticed) {
   jit::Recording r(jit::Isa::avx2, 4);
   jit::lower_store(r, DType::float32, 1, jit::lower_load(r, DType::float32, 0));
