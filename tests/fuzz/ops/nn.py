@@ -246,6 +246,10 @@ def statistics_value(r, a, *inputs):
         # The same as x * scale + shift, which rounds in another order.
         y = r(y + beta, magnitude(y) + magnitude(beta))
     factor = 1.0 if gamma is None else magnitude(along(gamma, x, axis))
+    # Of statistics that are not finite it is x * scale + shift, as in TensorFlow, where infinities may meet.
+    whole = scale if gamma is None else scale * along(gamma, x, axis)
+    shift = (0.0 if beta is None else beta) - mean * whole
+    y = np.where(np.isfinite(real(shift)) & np.isfinite(real(whole)), y, x * whole + shift)
     return r(y, (magnitude(x) + magnitude(mean)) * magnitude(scale) * factor + magnitude(y))
 
 

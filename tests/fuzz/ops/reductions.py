@@ -61,19 +61,25 @@ def number(x):
     return x.astype("float64") if x.dtype == bool else x
 
 
+def total_of(x, axis, keep):
+    """The sum of floats. In long double, because NumPy adds row after row along outer axes, and so loses more than we do."""
+    wide = np.clongdouble if x.dtype.kind == "c" else np.longdouble
+    return np.sum(x, axis=axis, keepdims=keep, dtype=wide).astype(x.dtype)
+
+
 def sum_value(r, x, axis, keep):
     x = number(x)
     if x.dtype.kind in "iu":
         return np.sum(x, axis=axis, keepdims=keep, dtype=x.dtype)
     size = np.sum(magnitude(x), axis=axis, keepdims=keep) * r.partial_sums(count(x, axis))
-    return r(np.sum(x, axis=axis, keepdims=keep), size)
+    return r(total_of(x, axis, keep), size)
 
 
 def mean_value(r, x, axis, keep):
     x = number(x)
     n = count(x, axis)
     total = r(
-        np.sum(x.astype(complex if x.dtype.kind == "c" else float), axis=axis, keepdims=keep),
+        total_of(x.astype(complex if x.dtype.kind == "c" else float), axis, keep),
         np.sum(magnitude(x), axis=axis, keepdims=keep) * r.partial_sums(n),
     )
     return total / n if n else total * np.nan
