@@ -1,6 +1,8 @@
 // Shape and dtype rules of the primitives, None included, and the texts of their errors.
 #include <gtest/gtest.h>
 
+#include "horngate/horngate.h"
+#include "prims/build.h"
 #include "prims/rules.h"
 
 namespace horngate {
@@ -353,6 +355,16 @@ TEST(PrimShapes, EveryPrimitiveDifferentiatesOrSaysThatItDoesNot) {
         Prim::argmax, Prim::iota, Prim::shape_of, Prim::in_top_k, Prim::stop_gradient})
     EXPECT_TRUE(primitive(p).flags & kNoGradient) << primitive(p).name;
   EXPECT_TRUE(primitive(Prim::print).flags & kEffect);
+}
+
+// A builder's own zeros and ones are left out only if they do not give the result its shape.
+TEST(Builders, NothingOfALargerShapeStays) {
+  const Tensor x = placeholder({.shape = {3}}), larger = placeholder({.shape = {2, 3}});
+  const Tensor zeros = prim::zeros_like(larger), ones = prim::full_like(larger, 1.0);
+  for (const Tensor& y : {prim::sub(x, zeros), prim::add(x, zeros), prim::add(zeros, x),
+                          prim::mul(x, ones), prim::mul(ones, x), prim::div(x, ones)})
+    EXPECT_EQ(y.shape(), larger.shape());
+  EXPECT_TRUE(prim::sub(larger, zeros).same_as(larger));
 }
 
 }  // namespace
