@@ -295,12 +295,12 @@ TEST_F(Config, SetEngineBeforeFirstUse) {
 
 TEST_F(Config, AnnouncesOnce) {
   ::testing::internal::CaptureStderr();
-  for (const char* name : {"native", "native", "tensorflow", "theano", "cntk", "onnx", "my_engine"})
+  for (const char* name : {"native", "native", "tensorflow", "theano", "cntk", "my_engine"})
     announce_engine(name);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "Using native backend.\nUsing TensorFlow backend.\nUsing Theano backend.\nUsing CNTK "
             "backend\n"
-            "Using onnx backend.\nUsing my_engine backend.\n");
+            "Using my_engine backend.\n");
 }
 
 TEST_F(Config, Quiet) {
