@@ -615,3 +615,16 @@ def unrolled_states_may_grow_from_step_to_step(count):
     np.testing.assert_allclose(got[0][..., 0], sums, rtol=1e-5, atol=1e-6)
     for state, start in zip(got[1:], feeds[1:]):
         np.testing.assert_allclose(state, np.concatenate([start, feeds[0][..., 0]], 1), rtol=1e-6)
+
+
+@check(axis=("batch", "features"))
+def nothing_in_a_step_is_no_fault(axis):
+    """What is stacked has no elements: a library below may divide by their number."""
+    x, w = K.placeholder((None, 3, None)), K.variable(np.full((1, 1), 0.5))
+    y = K.rnn(lambda e, s: (e * w + s[0], [e * w + s[0]]), x, [K.zeros_like(x[:, 0])])[1]
+    f = K.function([x], [y, K.cumprod(y, axis=1), *K.gradients(K.sum(y), [w])])
+    for n in (2, 0, 1):
+        feed = np.ones((n, 3, 2) if axis == "batch" else (2, 3, n))
+        sums = np.cumsum(feed * 0.5, 1)
+        for got, wanted in zip(f([feed]), [sums, np.cumprod(sums, 1), [[6.0 * feed[:, 0].size]]]):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5)

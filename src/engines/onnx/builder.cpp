@@ -250,6 +250,14 @@ Value Builder::transpose(const Value& x, const Ints& perm) {
   return y;
 }
 
+Value Builder::move_axis(const Value& x, int64_t from, int64_t to) {
+  Ints perm;
+  for (int64_t i = 0; i < static_cast<int64_t>(x.dims.size()); ++i)
+    if (i != from) perm.push_back(i);
+  perm.insert(perm.begin() + to, from);
+  return transpose(x, perm);
+}
+
 Value Builder::expand(const Value& x, const Dims& dims) {
   if (is_static(dims) && is_static(x.dims) && numbers(dims) == numbers(x.dims)) return x;
   if (x.dtype == HG_BFLOAT16)  // the runtime lacks it for this type

@@ -72,6 +72,8 @@ class Builder {
   Value cast(const Value& x, int32_t dtype);
   Value reshape(const Value& x, const Dims& dims);
   Value transpose(const Value& x, const Ints& perm);
+  /// x with one of its axes at another place; the others keep their order.
+  Value move_axis(const Value& x, int64_t from, int64_t to);
   Value expand(const Value& x, const Dims& dims);
   /// One bound per axis; a stop beyond the end means the end.
   Value slice(const Value& x, const Ints& starts, const Ints& stops, const Ints& steps);

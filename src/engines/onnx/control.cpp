@@ -40,7 +40,8 @@ Value first_state(Op& op, const hg_graph& body, size_t n_x, size_t i) {
   return repeats ? op.b.expand(given, dims) : given;
 }
 
-// Inputs of the body: slices, carries, captures, index.
+// Inputs of the body: slices, carries, captures, index. Sequences and what is stacked lie along the first axis: along others
+// the runtime divides by the size of the rest, which may be 0, and the process ends.
 void scan(Op& op) {
   Builder& b = op.b;
   const hg_graph& body = *op.node.body[0];
@@ -70,7 +71,10 @@ void scan(Op& op) {
 
   std::vector<std::string> names;
   for (size_t i = 0; i < n_c; ++i) names.push_back(first_state(op, body, n_x, i).name);
-  for (size_t i = 0; i < n_x; ++i) names.push_back(op.in[i].name);
+  for (size_t i = 0; i < n_x; ++i) {
+    names.push_back(b.move_axis(op.in[i], x_axes[i], 0).name);
+    x_axes[i] = 0;
+  }
   names.push_back(index.name);
   x_axes.push_back(0);
   x_back.push_back(0);
@@ -82,17 +86,12 @@ void scan(Op& op) {
   if (n_y > 0) how.ints("scan_output_directions", op.ints("y_reversed"));
   const auto out = b.emit("Scan", names, n_c + n_y, how);
   for (size_t i = 0; i < n_c; ++i) op.set(i, {out[i], op.type(i).dtype, op.dims(i)});
-  // Along its other axes the runtime divides by the size of what it stacks, which may be 0, and the process ends.
   const Ints y_axes = op.ints("y_axes");
-  for (size_t i = 0; i < n_y; ++i) {
-    const int64_t axis = y_axes[i];
-    Dims dims = op.dims(n_c + i);
-    Ints perm;
-    for (int64_t k = 0; k < static_cast<int64_t>(dims.size()); ++k)
-      perm.push_back(k < axis ? k + 1 : k == axis ? 0 : k);
+  for (size_t i = n_c; i < n_c + n_y; ++i) {
+    const int64_t axis = y_axes[i - n_c];
+    Dims dims = op.dims(i);
     std::rotate(dims.begin(), dims.begin() + axis, dims.begin() + axis + 1);
-    const Value stacked{out[n_c + i], op.type(n_c + i).dtype, dims};
-    op.set(n_c + i, axis == 0 ? stacked : b.transpose(stacked, perm));
+    op.set(i, b.move_axis({out[i], op.type(i).dtype, dims}, 0, axis));
   }
 }
 

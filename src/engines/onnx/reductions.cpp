@@ -139,13 +139,13 @@ void cumsum(Op& op) {
                          .number("reverse", op.number("reverse"))));
 }
 
-// There is no operator for it: a Scan carries the product along the axis.
+// There is no operator for it: a Scan carries the product along the first axis (why not along others: control.cpp).
 void cumprod(Op& op) {
   Builder& b = op.b;
   const Value x = widened(op, 0);
   const int64_t axis = op.number("axis"), backwards = op.number("reverse");
-  Dims slice = b.dims(x);
-  slice.erase(slice.begin() + axis);
+  const Value first = b.move_axis(x, axis, 0);
+  const Dims dims = b.dims(first), slice(dims.begin() + 1, dims.end());
   const Value start = b.full(x.dtype, slice, 1);
   b.begin_body();
   const Value before{b.unique("product"), x.dtype, slice},
@@ -153,15 +153,13 @@ void cumprod(Op& op) {
   const Value after = b.binary("Mul", before, factor);
   const Message body =
       b.end_body({before, factor}, {after, op.number("exclusive") ? before : after});
-  const auto out = b.emit("Scan", {start.name, x.name}, 2,
+  const auto out = b.emit("Scan", {start.name, first.name}, 2,
                           Attributes()
                               .graph("body", body)
                               .number("num_scan_inputs", 1)
-                              .ints("scan_input_axes", {axis})
                               .ints("scan_input_directions", {backwards})
-                              .ints("scan_output_axes", {axis})
                               .ints("scan_output_directions", {backwards}));
-  op.set(0, {out[1], x.dtype, x.dims});
+  op.set(0, b.move_axis({out[1], x.dtype, first.dims}, 0, axis));
 }
 
 template <const char* op_name>
