@@ -10,10 +10,15 @@
 namespace horngate {
 namespace {
 
+/// The phases in which a cotangent counts. Behind an operand of `phase` that is only one, and in the other it is 0 in truth,
+/// whatever is computed: 0 times an infinite derivative would be NaN. So it is set to 0 where it leaves that part.
+enum Phases : uint8_t { kTest = 1, kTrain = 2, kBoth = 3 };
+
 /// What is known about a node during the walk.
 struct Entry {
   const Node* node;
   SmallVec<Tensor, 1> dy;  // cotangent of each output
+  uint8_t phases = kBoth;  // of all of them
   bool is_target = false;
   bool live = false;  // a target, or depends on one differentiably
 };
@@ -39,7 +44,7 @@ class Walk {
     Tensors out;
     for (const Tensor& t : targets) {
       const Entry* e = entry(t);
-      out.push_back(!e || e->dy.empty() ? Tensor() : e->dy[t.index()]);
+      out.push_back(!e || e->dy.empty() ? Tensor() : counting(e->dy[t.index()], e->phases));
     }
     return out;
   }
@@ -86,7 +91,7 @@ class Walk {
       if (uint32_t& state = index_[t.node()]; state == kTarget) state = NodeIndex::kNone;
     for (const Node* n : found) {
       uint32_t& state = index_[n];
-      entries_.push_back({n, {}, state == kVisitedTarget});
+      entries_.push_back({.node = n, .is_target = state == kVisitedTarget});
       state = static_cast<uint32_t>(entries_.size() - 1);
     }
   }
@@ -103,10 +108,29 @@ class Walk {
     }
   }
 
-  void accumulate(const Tensor& t, const Tensor& dy) {
+  /// The cotangent, or 0 in phases where it does not count.
+  static Tensor counting(const Tensor& dy, uint8_t phases) {
+    if (!dy.defined() || phases == kBoth) return dy;
+    const Tensor zeros = prim::zeros_like(dy);
+    if (phases == 0) return zeros;
+    return phases == kTrain ? emit(attrs::phase{}, {dy, zeros}) : emit(attrs::phase{}, {zeros, dy});
+  }
+
+  static void count_in_both(Entry& e) {
+    for (Tensor& dy : e.dy) dy = counting(dy, e.phases);
+    e.phases = kBoth;
+  }
+
+  void accumulate(const Tensor& t, Tensor dy, uint8_t phases = kBoth) {
     Entry* e = entry(t);
     if (!e || !e->live || !is_float(t.dtype())) return;
-    if (e->dy.empty()) e->dy.resize(t.node()->out.size());
+    if (e->dy.empty()) {
+      e->dy.resize(t.node()->out.size());
+      e->phases = phases;
+    } else if (e->phases != phases) {
+      count_in_both(*e);
+      dy = counting(dy, phases);
+    }
     Tensor& sum = e->dy[t.index()];
     sum = sum.defined() ? prim::add(sum, dy) : dy;
   }
@@ -118,6 +142,7 @@ class Walk {
     const Node& n = *e.node;
     if (n.in.empty()) return;
     if (e.dy.empty()) e.dy.resize(n.out.size());
+    if (n.prim == Prim::tape || !tapes.empty()) count_in_both(e);
     if (n.prim == Prim::tape) {
       const uint32_t at = index_.find(n.in[0].node());
       if (at != NodeIndex::kNone) tapes_[at].push_back({n.as<attrs::tape>().inner.tensor, e.dy[0]});
@@ -135,8 +160,10 @@ class Walk {
     invariant(dx.size() == n.in.size(), p.name, " gave ", dx.size(), " gradients for ", n.in.size(),
               " operands");
     note(n, e.dy, dx);
-    for (size_t i = 0; i < dx.size(); ++i)
-      if (dx[i].defined()) accumulate(n.in[i], dx[i]);
+    for (size_t i = 0; i < dx.size(); ++i) {
+      const int of = n.prim != Prim::phase ? kBoth : i == 0 ? kTrain : kTest;
+      if (dx[i].defined()) accumulate(n.in[i], dx[i], e.phases & of);
+    }
   }
 
   void note(const Node& n, const SmallVec<Tensor, 1>& dy, const Tensors& dx) {
