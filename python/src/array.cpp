@@ -285,12 +285,10 @@ nb::object exact_integers(nb::handle value, const char* function, Array* view) {
       if (!number.is_valid()) nb::raise_python_error();
       PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
       if (!overflow) continue;
-      std::string shown = repr_of(value);
-      if (shown.size() > 100) shown = "an object of type " + type_name_of(value);
       throw ValueError(std::string(function) +
                        ": integers beside a tensor of integers must all be in int64, or all in "
                        "uint64; got " +
-                       shown + ".");
+                       shown_of(value) + ".");
     }
     result = nb::steal(to_ndarray(view->cast(DType::int64)));
   }

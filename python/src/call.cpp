@@ -61,10 +61,8 @@ Call::~Call() {
 }
 
 void Call::fail(const char* argument, const std::string& wanted, handle got) const {
-  std::string shown = repr_of(got);
-  if (shown.size() > 100) shown = std::string("an object of type ") + type_name_of(got);
   throw TypeError(std::string(function_) + ": " + argument + " must be " + wanted + "; got " +
-                  shown + ".");
+                  shown_of(got) + ".");
 }
 
 Array Call::literal(handle value, std::optional<DType> like) {

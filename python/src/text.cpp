@@ -16,6 +16,8 @@ std::string utf8_of(PyObject* string) {  // steals it; null means a Python error
                      static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr())));
 }
 
+std::string type_of(nb::handle value) { return "an object of type " + type_name_of(value); }
+
 }  // namespace
 
 std::string repr_of(nb::handle value) {
@@ -23,7 +25,11 @@ std::string repr_of(nb::handle value) {
   if (text || !PyErr_ExceptionMatches(PyExc_Exception)) return utf8_of(text);
   // An object that cannot be shown must not hide the actual problem.
   PyErr_Clear();
-  return std::string("an object of type ") + type_name_of(value);
+  return type_of(value);
+}
+std::string shown_of(nb::handle value) {
+  std::string text = repr_of(value);
+  return text.size() > 100 ? type_of(value) : text;
 }
 std::string type_name_of(nb::handle value) {
 #ifdef Py_LIMITED_API

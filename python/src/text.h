@@ -13,6 +13,8 @@ namespace nb = nanobind;
 
 /// repr(value) in UTF-8; its type if repr fails.
 std::string repr_of(nb::handle value);
+/// The same for messages: its type if the text is long.
+std::string shown_of(nb::handle value);
 /// The name of its type, for messages.
 std::string type_name_of(nb::handle value);
 /// str(value) in UTF-8.
