@@ -121,7 +121,9 @@ def main():
     report.write(listed, results)
     caught = sum(1 for r in results.values() if r["caught"])
     print(f"mutate: {caught} of {len(results)} caught, {len(listed) - len(results)} not tried")
-    unexplained = [f.id for f in listed if f.id in results and not results[f.id]["caught"] and not f.escape]
+    unexplained = [
+        f.id for f in listed if f.id in results and not results[f.id]["caught"] and not f.escape
+    ]
     if unexplained:
         print(f"mutate: got away without a reason in tools/mutate/faults: {', '.join(unexplained)}")
     return 0 if len(results) >= 200 and caught >= 0.95 * len(results) and not unexplained else 1

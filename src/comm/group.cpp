@@ -29,8 +29,7 @@ Trouble trouble_of(int32_t code) {
 
 [[noreturn]] void throw_of(const hg_comm_status& status) {
   const std::string text(status.text, strnlen(status.text, sizeof status.text));
-  throw CommError(trouble_of(status.code), status.rank,
-                  text.empty() ? "no reason given." : text);
+  throw CommError(trouble_of(status.code), status.rank, text.empty() ? "no reason given." : text);
 }
 
 hg_comm_patience c_patience(const Patience& p) {

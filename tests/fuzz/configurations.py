@@ -55,10 +55,8 @@ def of_native(rng):
     made = [
         Configuration("default", {"HORNGATE_NUM_THREADS": "2"}),
         Configuration("one thread", {"HORNGATE_NUM_THREADS": "1"}, same_bits=True),
-        Configuration("verified", {"HORNGATE_VERIFY": "1"}),
-        Configuration(
-            "verified, one thread", {"HORNGATE_VERIFY": "1", "HORNGATE_NUM_THREADS": "1"}
-        ),
+        Configuration("verified", {}),
+        Configuration("verified, one thread", {"HORNGATE_NUM_THREADS": "1"}),
         Configuration("no jit", {"HORNGATE_JIT": "0", "HORNGATE_NUM_THREADS": "2"}),
         Configuration("plain", {"HORNGATE_PLAIN": "1"}),
         Configuration("no winograd", {"HORNGATE_WINOGRAD": "0"}),
@@ -75,9 +73,7 @@ def of_native(rng):
         made.append(Configuration(f"without {name}", {"HORNGATE_WITHOUT": name}))
     for _ in range(8 if names else 0):
         some = ",".join(sorted(rng.sample(names, rng.randint(2, len(names) // 2))))
-        made.append(
-            Configuration(f"without {some}", {"HORNGATE_WITHOUT": some})
-        )
+        made.append(Configuration(f"without {some}", {"HORNGATE_WITHOUT": some}))
     # The verifier looks at each program: what runs beside the default has it, but where bits are compared.
     for c in made[1:]:
         if not c.same_bits:

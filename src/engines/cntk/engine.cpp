@@ -80,8 +80,7 @@ int compile(void* engine, const hg_graph* graph, void** executable, hg_status* s
 
 int run(void* executable, const hg_buffer* const* in, hg_buffer* const* out, const hg_run* run,
         hg_status* status) {
-  if (run->stopped && run->stopped(run->ctx))
-    return fill(status, HG_INTERRUPTED, "interrupted.");
+  if (run->stopped && run->stopped(run->ctx)) return fill(status, HG_INTERRUPTED, "interrupted.");
   return guarded(status, "engine cntk: ", [&] {
     static_cast<Executable*>(executable)->run(in, out, run->threads);
   });
